@@ -13,7 +13,7 @@ import { userSearchTables } from './user-search/user-search.read-model.js';
 
 export const issuanceService: ServiceDefinition = {
   name: 'issuance',
-  needs: ['domain', 'keys', 'replay-guard'],
+  needs: ['domain', 'keys', 'replay-guard', 'rates'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: IssuanceModule,
   projections: [

@@ -85,6 +85,8 @@ export interface UnitPart {
 /** A key, or single-use values, that become durable together with the events of a command. It belongs to one unit of work. */
 export interface UnitWrite {
   readonly kind: 'key' | 'single-use';
+  /** Of a value that is stored with a key. */
+  readonly bytes?: number;
   /** Stores it alone; a repeated call has the outcome of the first. @throws what its store refuses */
   store(): Promise<void>;
   /** The same for an event store on this engine; `undefined` when it is stored elsewhere. */

@@ -45,7 +45,10 @@ const fill = async (vault: KeyVault) => {
   const token = await vault.signingKeys.ensureSigningKey(PLATFORM, 'token', 'P-256');
   // More than a page of values has.
   const stored = await Promise.all(
-    Array.from({ length: 18 }, (_, n) => vault.sealing.storeText(tenantId, 'session', `v${n}`, `value ${n}`)),
+    Array.from(
+      { length: 18 },
+      async (_, n) => (await vault.sealing.storeText(tenantId, 'session', `v${n}`, `value ${n}`)).stored,
+    ),
   );
   await vault.sealing.destroyDataKeys(tenantId, ['u1', 'v1', 'never-made']);
   await vault.sealing.createDataKey(ended, 'session', 's1');

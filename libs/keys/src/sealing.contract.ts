@@ -119,14 +119,14 @@ export const describeSealing = (adapter: string, create: () => Promise<KeyVaultS
     });
 
     it('storeText keeps what an earlier call stored, also under a key that had no value', async () => {
-      const first = await sealing().storeText(A, 'session', 's1', 'first');
+      const { stored: first } = await sealing().storeText(A, 'session', 's1', 'first');
       const { sealed, newKey } = sealing().sealWithNewKey(A, 'session', 's2', 'in an event');
       await newKey.store();
       for (const restart of [false, true]) {
         if (restart) await store.reopen();
-        expect(await sealing().storeText(A, 'session', 's1', 'second')).toEqual(first);
+        expect(await sealing().storeText(A, 'session', 's1', 'second')).toEqual({ stored: first });
         expect(await sealing().openStored(A, 'session', first)).toBe('first');
-        const second = await sealing().storeText(A, 'session', 's2', 'of a repeated call');
+        const { stored: second } = await sealing().storeText(A, 'session', 's2', 'of a repeated call');
         expect(await sealing().openStored(A, 'session', second)).toBe('of a repeated call');
         expect(await sealing().openSealed(A, 'session', sealed)).toBe('in an event');
       }

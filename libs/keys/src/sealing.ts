@@ -52,10 +52,16 @@ export abstract class Sealing {
     plaintext: string,
   ): { stored: StoredValue; newKey: NewKey };
   /**
-   * The same at once, durable when it resolves; what an earlier call stored under this id stays, and is returned.
+   * The same at once, durable when it resolves; what an earlier call stored under this id stays, and is returned. `newKey`, unless it is
+   * that of the earlier call, is stored already: a unit of work only counts its bytes.
    * @throws KeyNotFound when the id was destroyed
    */
-  abstract storeText(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<StoredValue>;
+  abstract storeText(
+    tenantId: string,
+    purpose: DataPurpose,
+    keyId: string,
+    plaintext: string,
+  ): Promise<{ stored: StoredValue; newKey?: NewKey }>;
   /**
    * ERASED when the key was destroyed. @throws KeyNotFound for a key that never existed
    * @throws SealBroken when the stored value is missing, or another one than that named

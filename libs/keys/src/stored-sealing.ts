@@ -5,7 +5,6 @@ import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
 import { bind, openBytes, sealBytes } from './seal.js';
 import {
   ERASED,
-  isErased,
   Sealing,
   type NewKey,
   type DataPurpose,
@@ -95,11 +94,16 @@ export class StoredSealing extends Sealing {
     return { stored: nameOf(keyId, value), newKey: this.newKey(key, tenantId, purpose, keyId, value) };
   }
 
-  async storeText(tenantId: string, purpose: DataPurpose, keyId: string, plaintext: string): Promise<StoredValue> {
+  async storeText(
+    tenantId: string,
+    purpose: DataPurpose,
+    keyId: string,
+    plaintext: string,
+  ): Promise<{ stored: StoredValue; newKey?: NewKey }> {
     const { stored, newKey } = this.storeWithNewKey(tenantId, purpose, keyId, plaintext);
     try {
       await newKey.store();
-      return stored;
+      return { stored, newKey };
     } catch (error) {
       if (!(error instanceof KeyAlreadyExists)) throw error;
     }
@@ -115,7 +119,7 @@ export class StoredSealing extends Sealing {
       found = await this.store.call('storedValue', at);
     }
     if (found.state !== 'live') throw new KeyNotFound(keyId);
-    return nameOf(keyId, valueOf(found.row.value));
+    return { stored: nameOf(keyId, valueOf(found.row.value)) };
   }
 
   async openStored(
@@ -127,8 +131,8 @@ export class StoredSealing extends Sealing {
     await this.pending.get(at)?.durable;
     const key = this.keys.get(at) ?? (await this.loadDataKey(at, tenantId, purpose, keyId));
     if (!Buffer.isBuffer(key)) return key;
-    const value = await this.loadValue(at, tenantId, purpose, keyId);
-    if (isErased(value)) return value;
+    const value = this.values.get(at) ?? (await this.loadValue(at, tenantId, purpose, keyId));
+    if ('erased' in value) return value;
     const what = `the value stored with key ${keyId}`;
     if (value.bytes.length !== length || value.sha256 !== sha256) throw new SealBroken(what);
     return openBytes(key, value.bytes, bind('value', tenantId, purpose, keyId), what).toString();
@@ -177,6 +181,7 @@ export class StoredSealing extends Sealing {
     let stored: Promise<boolean> | undefined;
     return {
       kind: 'key',
+      ...(value && { bytes: value.bytes.length }),
       get isStored() {
         return stored !== undefined;
       },

@@ -69,7 +69,7 @@ export const describeTenantPurge = (adapter: string, locate: () => Promise<KeyLo
       const values = dataKeys(A, [...ids.slice(0, 40), 'no-key']).concat(dataKeys(B, ['no-key']));
       await store.call('keepKeys', { table: 'sealed_values', add: values, destroy: [] });
       expect(await valuesOf(store, A)).toBe(40);
-      const stored = await vault.sealing.storeText(B, 'session', 'b1', 'value of B');
+      const { stored } = await vault.sealing.storeText(B, 'session', 'b1', 'value of B');
       return { ...made, store, stored };
     };
 

@@ -155,6 +155,9 @@ export interface RateLimits {
   walletTenant: number;
   walletAddress: number;
   public: number;
+  /** Bytes written. */
+  bytesMinute: number;
+  bytesDay: number;
 }
 /** A JSON object by tenant id; `entry` parses each value. */
 const perTenant =
@@ -176,7 +179,14 @@ const perTenant =
     );
   };
 
-const RATES: readonly (keyof RateLimits)[] = ['api', 'walletTenant', 'walletAddress', 'public'];
+const RATES: readonly (keyof RateLimits)[] = [
+  'api',
+  'walletTenant',
+  'walletAddress',
+  'public',
+  'bytesMinute',
+  'bytesDay',
+];
 const rateOverrides = perTenant('limits', (value): Partial<RateLimits> => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return fail('must have an object of limits for each tenant');
@@ -477,9 +487,16 @@ export const SETTINGS = {
     'Maximum requests for public documents per minute of one IPv4 address or IPv6 /64 network.',
     '1200',
   ),
+  bytesMinute: setting(
+    'WRITE_LIMIT_MINUTE',
+    'Maximum bytes per minute that one tenant writes: events, and claims of offers until they end. Clients get 429 beyond it; a quarter as much again is kept for wallets.',
+    '67108864',
+    integer(1, 999_999_999_999),
+  ),
+  bytesDay: setting('WRITE_LIMIT_DAY', 'The same per day.', '8589934592', integer(1, 999_999_999_999)),
   rateOverrides: setting(
     'RATE_LIMIT_TENANTS',
-    'Limits of individual tenants: a JSON object from tenant ids to objects with `api`, `walletTenant`, `walletAddress` or `public`, which override the limits above.',
+    'Limits of individual tenants: a JSON object from tenant ids to objects with `api`, `walletTenant`, `walletAddress`, `public`, `bytesMinute` or `bytesDay`, which override the limits above.',
     '{}',
     rateOverrides,
   ),
@@ -740,6 +757,8 @@ export class PlatformConfig extends Values {
       walletTenant: this.rateWalletTenant,
       walletAddress: this.rateWalletAddress,
       public: this.ratePublic,
+      bytesMinute: this.bytesMinute,
+      bytesDay: this.bytesDay,
     };
   }
 }

@@ -39,6 +39,7 @@ export {
   type SpanStart,
 } from './tracing/tracing.js';
 export { ObservedBus } from './observed/observed-bus.js';
+export { WrittenBytes } from './written-bytes/written-bytes.js';
 export { ObservedEventStore } from './observed/observed-event-store.js';
 export { ObservedLeases } from './observed/observed-leases.js';
 export { ObservedReadModels } from './observed/observed-read-models.js';

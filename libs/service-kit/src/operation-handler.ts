@@ -1,6 +1,7 @@
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { CommandHandler, QueryHandler, type CommandBus, type QueryBus } from '@nestjs/cqrs';
 import {
+  actorOf,
   AppError,
   carriesRecord,
   invalid,
@@ -20,6 +21,7 @@ import type { OperationRecorders } from './operation-recorder.js';
 import type { IdempotentCalls } from './idempotency/idempotent-calls.js';
 import type { UseCase } from './use-case.js';
 import { checkRequest } from './validation.js';
+import type { WrittenBytes } from './written-bytes/written-bytes.js';
 
 /** The buses of a process, by the kind of operation they carry. */
 export interface OperationBuses {
@@ -81,7 +83,7 @@ export type OperationHandler = (
 export const operationHandler = (
   operation: Operation,
   useCase: UseCase,
-  engines: { logger: Logger; clock: Clock; recorders: OperationRecorders },
+  engines: { logger: Logger; clock: Clock; recorders: OperationRecorders; written?: WrittenBytes },
   idempotentCalls?: IdempotentCalls,
 ): OperationHandler => {
   const { logger, clock } = engines;
@@ -101,6 +103,14 @@ export const operationHandler = (
     try {
       checkCaller(operation, context, from);
       if (Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
+      // Also before each append: here nothing has an effect yet.
+      if (
+        operation.kind === 'command' &&
+        context.tenant &&
+        context.caller.kind !== 'holder' &&
+        context.caller.kind !== 'public'
+      )
+        engines.written?.refuse(context.tenant.id, { actor: actorOf(context.caller), operation: operation.name });
       const request = isChecked ? given : checkRequest(operation, given);
       const record =
         recorder && context.record && new CallRecord(operation, context, context.record, request.params as object);

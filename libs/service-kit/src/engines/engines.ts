@@ -9,6 +9,7 @@ import type { Logger } from '../logger.js';
 import type { OperationRecorders } from '../operation-recorder.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { Tracing } from '../tracing/tracing.js';
+import type { WrittenBytes } from '../written-bytes/written-bytes.js';
 import type { RateCounter } from './rate-counter.js';
 
 /** Engines of every process. */
@@ -32,6 +33,8 @@ export interface BaseEngines {
 export interface StateEngines {
   events: EventStore;
   streams: Streams;
+  /** Limits on what tenants write to `events`. */
+  written: WrittenBytes;
   leases: Leases;
   checkpoints: Checkpoints;
   readModels: ReadModels;

@@ -47,13 +47,14 @@ import { ObservedLeases } from '../observed/observed-leases.js';
 import { ObservedReadModels } from '../observed/observed-read-models.js';
 import { openTracing } from '../tracing/load-tracing.js';
 import type { Tracing } from '../tracing/tracing.js';
+import { WrittenBytes } from '../written-bytes/written-bytes.js';
 import { databases } from './databases.js';
 import { AuthenticSnapshots } from './authentic-snapshots.js';
 import type { EngineNeed, Engines, ProcessEngines, StateEngines } from './engines.js';
 import { consumerOwners } from './consumer-owners.js';
 import { evictDestroyedKeys } from './key-evictions.js';
 import { MASTER_KEY_FILE } from './master-key-file.js';
-import { MemoryRateCounter } from './rate-counter.js';
+import { MemoryRateCounter, type RateCounter } from './rate-counter.js';
 import { EngineInspector, evictionRefusal, refusalText, type BusUser } from './inspect-engines.js';
 import { natsOptions } from './nats-options.js';
 import { refuseOlderEvents } from './refuse-older-events.js';
@@ -162,11 +163,17 @@ class Opening {
     return bus;
   }
 
-  /** @param keys for authenticating snapshots; without them there are no snapshots */
+  /**
+   * @param keys for authenticating snapshots; without them there are no snapshots
+   * @param rates where processes count together; without them this process counts for itself
+   */
   async domain(
     keys: Promise<KeyVault> | undefined,
-  ): Promise<Pick<StateEngines, 'events' | 'streams' | 'leases' | 'checkpoints' | 'readModels'>> {
-    const { events, leases, checkpoints, snapshots } = await this.observed('domain', this.events('events', {}));
+    rates: Promise<RateCounter> | undefined,
+  ): Promise<Pick<StateEngines, 'events' | 'streams' | 'written' | 'leases' | 'checkpoints' | 'readModels'>> {
+    const opened = this.events('events', {});
+    const written = new WrittenBytes(this.config, (await rates) ?? new MemoryRateCounter(), this.metrics);
+    const { events, leases, checkpoints, snapshots } = await this.observed('domain', opened, written);
     const vault = await keys;
     const streams = new Streams(events, this.clock, this.ids, {
       ...(vault && { snapshots: new AuthenticSnapshots(snapshots, vault.macs) }),
@@ -175,7 +182,7 @@ class Opening {
     });
     const readModels = await this.readModels('read-models', events, leases);
     await refuseOlderEvents(events, checkpoints, readModels, this.patienceMs);
-    return { events, streams, leases, checkpoints, readModels };
+    return { events, streams, written, leases, checkpoints, readModels };
   }
 
   /** @param domain the other store from which analytics projects its rows; EventStoreDB holds both (ADR 0073) */
@@ -271,11 +278,11 @@ class Opening {
     return this.track(Promise.resolve(EmbeddedEventStore.onThread(await this.openEventFile(), all)));
   }
 
-  private async observed(name: 'domain' | 'operations', opening: Promise<OpenedEvents>) {
+  private async observed(name: 'domain' | 'operations', opening: Promise<OpenedEvents>, written?: WrittenBytes) {
     const { events, leases, checkpoints, snapshots } = await opening;
     return {
       snapshots,
-      events: new ObservedEventStore(events, name, this.metrics, this.tracing),
+      events: new ObservedEventStore(events, name, this.metrics, this.tracing, written),
       leases: new ObservedLeases(leases, this.metrics.leases),
       checkpoints,
     };
@@ -385,13 +392,14 @@ export const openProcessEngines = async (
     }
     await opening.trace();
     const keys = needs.has('keys') ? opening.keys() : undefined;
-    const opened = needs.has('domain') ? opening.domain(keys) : undefined;
+    const counter = needs.has('rates') ? opening.rates() : undefined;
+    const opened = needs.has('domain') ? opening.domain(keys, counter) : undefined;
     const [vault, domain, operations, replayGuard, rates, signIn] = await all([
       keys,
       opened,
       needs.has('operations') ? opening.operations(opened) : undefined,
       needs.has('replay-guard') ? opening.replayGuard() : undefined,
-      needs.has('rates') ? opening.rates() : undefined,
+      counter,
       needs.has('sign-in') ? opening.signIn() : undefined,
     ] as const);
     // Its consumers use all of the above: opened last, closed first.

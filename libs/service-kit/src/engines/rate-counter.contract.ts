@@ -41,6 +41,15 @@ export const describeRateCounter = (adapter: string, open: () => Promise<RateCou
       );
     });
 
+    it('counts amounts, in windows of another length too', async () => {
+      const a = key();
+      expect((await counter.count(a, 5_000_000_000, 86_400)).used).toBe(5_000_000_000);
+      const { used, resetsInMs } = await counter.count(a, 3_000_000_000, 86_400);
+      expect(used).toBe(8_000_000_000);
+      expect(resetsInMs).toBeGreaterThan(86_390_000);
+      expect(resetsInMs).toBeLessThanOrEqual(86_400_000);
+    });
+
     it('does not start a new window with each count', async () => {
       const a = key();
       const first = await counter.count(a);

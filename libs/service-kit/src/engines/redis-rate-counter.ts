@@ -33,7 +33,7 @@ const connect = async ({ url, onError, timeoutMs = 500 }: RedisRateCounterOption
  * most by the number of gateways, and no caller is refused because of it.
  */
 export class RedisRateCounter extends RateCounter {
-  private readonly limiter: RateLimiterRedis;
+  private readonly limiters = new Map<number, RateLimiterRedis>();
   private readonly own = new MemoryRateCounter();
 
   private constructor(
@@ -41,22 +41,14 @@ export class RedisRateCounter extends RateCounter {
     private readonly options: RedisRateCounterOptions,
   ) {
     super();
-    this.limiter = new RateLimiterRedis({
-      storeClient: client,
-      useRedisPackage: true,
-      rejectIfRedisNotReady: true,
-      keyPrefix: `${options.namespace ?? 'attestry'}:rate`,
-      points: UNLIMITED,
-      duration: WINDOW_SECONDS,
-    });
   }
 
   static async connect(options: RedisRateCounterOptions): Promise<RedisRateCounter> {
     return new RedisRateCounter(await connect(options), options);
   }
 
-  count(key: string, calls = 1): Promise<Counted> {
-    return this.orAlone(this.countShared(key, calls), () => this.own.count(key, calls));
+  count(key: string, amount = 1, seconds = WINDOW_SECONDS): Promise<Counted> {
+    return this.orAlone(this.countShared(key, amount, seconds), () => this.own.count(key, amount, seconds));
   }
 
   peek(key: string): Promise<Counted> {
@@ -67,13 +59,29 @@ export class RedisRateCounter extends RateCounter {
     if (this.client.isOpen) await this.client.close();
   }
 
-  private async countShared(key: string, calls: number): Promise<Counted> {
-    const { consumedPoints, msBeforeNext } = await this.limiter.consume(key, calls);
+  private limiterOf(seconds: number): RateLimiterRedis {
+    let limiter = this.limiters.get(seconds);
+    if (!limiter) {
+      limiter = new RateLimiterRedis({
+        storeClient: this.client,
+        useRedisPackage: true,
+        rejectIfRedisNotReady: true,
+        keyPrefix: `${this.options.namespace ?? 'attestry'}:rate`,
+        points: UNLIMITED,
+        duration: seconds,
+      });
+      this.limiters.set(seconds, limiter);
+    }
+    return limiter;
+  }
+
+  private async countShared(key: string, amount: number, seconds: number): Promise<Counted> {
+    const { consumedPoints, msBeforeNext } = await this.limiterOf(seconds).consume(key, amount);
     return { used: consumedPoints, resetsInMs: msBeforeNext };
   }
 
   private async peekShared(key: string): Promise<Counted> {
-    const found = await this.limiter.get(key);
+    const found = await this.limiterOf(WINDOW_SECONDS).get(key);
     return { used: found?.consumedPoints ?? 0, resetsInMs: found?.msBeforeNext ?? WINDOW_SECONDS * 1000 };
   }
 

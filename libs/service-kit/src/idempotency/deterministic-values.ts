@@ -88,7 +88,7 @@ export const storeIdempotently = async (
   text: string,
 ): Promise<StoredForNew> => {
   try {
-    return { stored: await sealing.storeText(tenantId, purpose, keyId, text) };
+    return await sealing.storeText(tenantId, purpose, keyId, text);
   } catch (error) {
     if (!(error instanceof KeyNotFound)) throw error;
     return {

@@ -265,6 +265,12 @@ export const METRICS = {
     help: 'Calls rejected with 429 because a limit on e-mails, webhook requests or sign-ins with one offer was exceeded: `mailbox`, `tenant-mails`, `webhook-tests`, `webhook-requests` or `offer-sign-ins`.',
     labels: ['budget'],
   },
+  writtenBytesRefusals: {
+    name: 'attestry_written_bytes_refusals_total',
+    type: 'counter',
+    help: 'Calls rejected with 429 because their tenant wrote more bytes than it may in a `minute` or a `day`.',
+    labels: ['period'],
+  },
   signInAttempts: {
     name: 'attestry_sign_in_attempts_total',
     type: 'counter',

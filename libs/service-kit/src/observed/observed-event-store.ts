@@ -17,6 +17,7 @@ import {
 } from '@attestry/event-store';
 import type { Metrics } from '../metrics/metrics.js';
 import { isSampled, type Tracing } from '../tracing/tracing.js';
+import type { WrittenBytes } from '../written-bytes/written-bytes.js';
 
 /** Separate in the metrics: a conflict is normal, the others are failures. */
 const outcomeOf = (error: unknown): string => {
@@ -25,19 +26,23 @@ const outcomeOf = (error: unknown): string => {
   return error instanceof EventStoreUnavailable ? 'unavailable' : 'error';
 };
 
-/** Any event store, its appends counted, timed and traced under the `traceparent` of what they append. */
+/** Any event store, the bytes of its tenants limited, its appends counted, timed and traced under the `traceparent` of what they append. */
 export class ObservedEventStore extends EventStore {
   override readonly readStream: EventStore['readStream'];
   private readonly appends;
   private readonly events;
   private readonly seconds;
 
-  /** @param store which one, as a label: `domain` or `operations` */
+  /**
+   * @param store which one, as a label: `domain` or `operations`
+   * @param written limits on what tenants write
+   */
   constructor(
     private readonly inner: EventStore,
     private readonly store: 'domain' | 'operations',
     private readonly metrics: Metrics,
     private readonly tracing: Tracing,
+    private readonly written?: WrittenBytes,
   ) {
     super();
     this.readStream = inner.readStream.bind(inner);
@@ -54,6 +59,7 @@ export class ObservedEventStore extends EventStore {
   override async commit(unit: UnitOfWork): Promise<AppendResult> {
     const { appends } = unit;
     const { store } = this;
+    const written = this.written && (await this.written.admit(unit));
     const { stream, events } = appends.at(-1)!;
     const parent = events[0]?.metadata.traceparent;
     const span =
@@ -72,6 +78,8 @@ export class ObservedEventStore extends EventStore {
       return result;
     } catch (error) {
       outcome = outcomeOf(error);
+      // Unless it may have been stored.
+      if (written && outcome !== 'unavailable') this.written!.release(written);
       throw error;
     } finally {
       this.seconds((performance.now() - startedAt) / 1000);

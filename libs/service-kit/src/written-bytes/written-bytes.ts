@@ -1,0 +1,171 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError, PLATFORM_TENANT } from '@attestry/contracts';
+import type { UnitOfWork } from '@attestry/event-store';
+import type { PlatformConfig } from '../config.js';
+import type { Counted, RateCounter } from '../engines/rate-counter.js';
+import type { Metrics } from '../metrics/metrics.js';
+
+/** Bytes of tenants that a unit stores. */
+export type Written = readonly (readonly [tenantId: string, bytes: number])[];
+
+const SECONDS = { minute: 60, day: 86_400 } as const;
+type Period = keyof typeof SECONDS;
+const PERIODS = ['minute', 'day'] as const;
+
+/** What is counted here before the shared counter gets it: a process exceeds a limit by no more, at about no cost per append. */
+const SHARED_AFTER_BYTES = 1024 * 1024;
+const SHARED_AFTER_MS = 1000;
+/** Wallets may write so much of a limit after clients have used it up: a client cannot end the issuance of its tenant. */
+const OF_WALLETS = 1 / 4;
+/** Longest wait of own work over the limit: it serves all tenants, and ends what clients began. */
+const OWN_WAIT_MS = 100;
+
+interface Window {
+  endsAt: number;
+  /** By the shared counter, with what this process had given it. */
+  shared: number;
+  /** Given to the counter, which has not answered yet. */
+  sent: number;
+  /** Not given to it yet. Negative after an append that failed. */
+  own: number;
+  sharedAt: number;
+}
+
+/** Neither an operator nor the removal of data or rights waits for a limit that clients used up. */
+const isAlwaysAdmitted = (operation: string): boolean =>
+  operation.startsWith('management.') || /\.(?:delete|revoke|set)-/.test(operation);
+
+/** Without a window, one that has ended. */
+const NEW: Readonly<Window> = { endsAt: -Infinity, shared: 0, sent: 0, own: 0, sharedAt: -Infinity };
+/** Tenants whose windows have ended that a new one removes: more than are added, and few enough for one append. */
+const MOST_REMOVED = 16;
+
+/**
+ * Limits on the bytes that a tenant writes to streams that are kept for ever: of events, and of values stored with keys (ADR 0100). The
+ * bytes are counted here and given to the counter that processes share in portions, in the background.
+ */
+export class WrittenBytes {
+  private readonly tenants = new Map<string, Record<Period, Window>>();
+  private readonly limits: Record<Period, number>;
+
+  /** @param now milliseconds of a clock that is never set back */
+  constructor(
+    private readonly config: Pick<PlatformConfig, 'rates' | 'rateOverrides'>,
+    private readonly counter: RateCounter,
+    private readonly metrics: Metrics,
+    private readonly now: () => number = performance.now.bind(performance),
+  ) {
+    this.limits = { minute: config.rates.bytesMinute, day: config.rates.bytesDay };
+  }
+
+  /**
+   * Counts what a unit is about to store. Own work over the limit waits for a moment.
+   * @returns what was counted, for {@link release}
+   * @throws AppError 429 with `Retry-After`; then nothing is counted
+   */
+  async admit({ writes, appends }: UnitOfWork): Promise<Written> {
+    const written = new Map<string, number>();
+    const { metadata } = appends[appends.length - 1]!.events[0]!;
+    for (const { bytes } of writes)
+      if (bytes !== undefined) written.set(metadata.tenantId, (written.get(metadata.tenantId) ?? 0) + bytes);
+    for (const { events } of appends) {
+      const { tenantId } = events[0]!.metadata;
+      let bytes = written.get(tenantId) ?? 0;
+      for (const { text } of events) bytes += Buffer.byteLength(text.data) + Buffer.byteLength(text.metadata);
+      written.set(tenantId, bytes);
+    }
+    written.delete(PLATFORM_TENANT);
+    // In line, as this is done for every append.
+    const now = this.now();
+    for (const [tenantId, bytes] of written) {
+      const windows = this.tenants.get(tenantId);
+      const isWithin =
+        windows !== undefined &&
+        windows.minute.endsAt > now &&
+        windows.day.endsAt > now &&
+        windows.minute.shared + windows.minute.sent + windows.minute.own + bytes <= this.limits.minute &&
+        windows.day.shared + windows.day.sent + windows.day.own + bytes <= this.limits.day &&
+        this.config.rateOverrides[tenantId] === undefined;
+      if (!isWithin && this.refuse(tenantId, metadata, bytes)) await pause(OWN_WAIT_MS);
+    }
+    for (const [tenantId, bytes] of written) {
+      const windows = this.tenants.get(tenantId) ?? this.begin(tenantId);
+      for (const period of PERIODS) {
+        const window = windows[period];
+        window.own += bytes;
+        const isDue = window.own >= SHARED_AFTER_BYTES || (window.own > 0 && now - window.sharedAt >= SHARED_AFTER_MS);
+        if (isDue && window.sent === 0) this.share(period, tenantId, window);
+      }
+    }
+    return [...written];
+  }
+
+  /** After the unit was refused: nothing of it was stored. */
+  release(written: Written): void {
+    for (const [tenantId, bytes] of written) {
+      const windows = this.tenants.get(tenantId);
+      if (windows) for (const period of PERIODS) windows[period].own -= bytes;
+    }
+  }
+
+  /**
+   * Before a command has any effect, and before an append.
+   * @returns true for own work that has to wait
+   * @throws AppError 429 with `Retry-After`
+   */
+  refuse(tenantId: string, { actor, operation }: { actor: string; operation: string }, bytes = 1): boolean {
+    const own = this.config.rateOverrides[tenantId];
+    const limits = { minute: own?.bytesMinute ?? this.limits.minute, day: own?.bytesDay ?? this.limits.day };
+    const windows = this.begin(tenantId);
+    for (const period of PERIODS) {
+      const limit = limits[period];
+      const window = windows[period];
+      const used = window.shared + window.sent + window.own + bytes;
+      if (used <= limit || isAlwaysAdmitted(operation)) continue;
+      if (actor.startsWith('service:')) return true;
+      const isClient = actor.startsWith('client:') || actor.startsWith('user:');
+      if (!isClient && used <= limit * (1 + OF_WALLETS)) continue;
+      this.metrics.counter('writtenBytesRefusals').inc({ period });
+      const seconds = Math.max(1, Math.ceil((window.endsAt - this.now()) / 1000));
+      throw new AppError('tooManyRequests', `The tenant may write at most ${limit} bytes in a ${period}`, {
+        headers: { 'retry-after': String(seconds) },
+        check: 'written-bytes',
+      });
+    }
+    return false;
+  }
+
+  private share(period: Period, tenantId: string, window: Window): void {
+    window.sent = window.own;
+    window.own = 0;
+    window.sharedAt = this.now();
+    const counted = this.counter.count(`b:${period}:${tenantId}`, window.sent, SECONDS[period]);
+    const learn = ({ used, resetsInMs }: Counted): void => {
+      window.sent = 0;
+      window.shared = used;
+      window.endsAt = this.now() + resetsInMs;
+    };
+    // During an outage the counter counts for this process alone: it never rejects.
+    if (counted instanceof Promise) void counted.then(learn);
+    else learn(counted);
+  }
+
+  /** The current windows. A new one does not know yet what other processes wrote: its first append finds out. */
+  private begin(tenantId: string): Record<Period, Window> {
+    const now = this.now();
+    let windows = this.tenants.get(tenantId);
+    if (!windows) {
+      // In the order in which they began.
+      let left = MOST_REMOVED;
+      for (const [name, { day }] of this.tenants) {
+        if (day.endsAt > now || left-- === 0) break;
+        this.tenants.delete(name);
+      }
+      windows = { minute: NEW, day: NEW };
+      this.tenants.set(tenantId, windows);
+    }
+    for (const period of PERIODS)
+      if (windows[period].endsAt <= now) windows[period] = { ...NEW, endsAt: now + SECONDS[period] * 1000 };
+    return windows;
+  }
+}
