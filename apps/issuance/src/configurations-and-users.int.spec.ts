@@ -685,8 +685,8 @@ describe('users', () => {
 
   it('are not updated with too many claims, nor when unknown or being deleted', async () => {
     const { id } = await create();
-    const error = await refusal(update(id, { claims: { secret: 'canary'.repeat(12_000) } }));
-    expect(error.details).toEqual([{ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' }]);
+    const error = await refusal(update(id, { claims: { secret: 'canary'.repeat(66_000) } }));
+    expect(error.details).toEqual([{ msg: 'must be at most 384 KiB of JSON', param: 'claims', location: 'body' }]);
     expect(await paramsOf(update(id, { claims: ['canary'] }))).toEqual(['claims']);
     expect(await paramsOf(update('no-uuid', { claims }))).toEqual(['id']);
     expect((await refusal(update(UNKNOWN_ID, { claims }))).code).toBe('NotFound');
@@ -718,8 +718,8 @@ describe('users', () => {
   });
 
   it('are refused with too many claims or a provider, without repeating a value', async () => {
-    const error = await refusal(create({ claims: { secret: 'canary'.repeat(12_000) } }));
-    expect(error.details).toEqual([{ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' }]);
+    const error = await refusal(create({ claims: { secret: 'canary'.repeat(66_000) } }));
+    expect(error.details).toEqual([{ msg: 'must be at most 384 KiB of JSON', param: 'claims', location: 'body' }]);
     expect(await paramsOf(create({ authenticationProvider: { providerId: 'x' } }))).toEqual(['authenticationProvider']);
     const shape = await refusal(create({ claims: 'canary' }));
     expect(JSON.stringify(shape.details)).not.toContain('canary');

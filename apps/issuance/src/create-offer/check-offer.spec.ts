@@ -1,4 +1,4 @@
-import { MAX_CLAIMS_BYTES, type OfferRequest } from '@attestry/contracts';
+import { MAX_CLAIM_SETS_BYTES, type OfferRequest } from '@attestry/contracts';
 import { checkOffer } from './check-offer.js';
 
 const id = '11111111-1111-4111-8111-111111111111';
@@ -42,7 +42,7 @@ describe('an offer of the authorization code flow', () => {
   );
 
   it('has at most 64 KiB of claim sets, and not a byte more', () => {
-    const most = 'a'.repeat(MAX_CLAIMS_BYTES - JSON.stringify([{ claims: { text: '' } }]).length);
+    const most = 'a'.repeat(MAX_CLAIM_SETS_BYTES - JSON.stringify([{ claims: { text: '' } }]).length);
     expect(() => checked({ credentials: withText(most) })).not.toThrow();
     expect(() => checked({ credentials: withText(`${most}a`) })).toThrow(
       expect.objectContaining({

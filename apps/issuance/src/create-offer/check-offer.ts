@@ -1,4 +1,4 @@
-import { invalid, MAX_CLAIMS_BYTES, type ErrorDetail, type OfferRequest } from '@attestry/contracts';
+import { invalid, MAX_CLAIM_SETS_BYTES, type ErrorDetail, type OfferRequest } from '@attestry/contracts';
 import { checkCredentials, type CheckedEntry } from '../protocol/check-credentials.js';
 
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ export const checkOffer = ({ credentials, userId, expiresAt }: OfferRequest, now
   const { entries, details } = checkCredentials(credentials);
   const claimSets = entries.flatMap((entry) => entry.claimSets);
   // Each session gets a copy.
-  if (Buffer.byteLength(JSON.stringify(claimSets)) > MAX_CLAIMS_BYTES)
+  if (Buffer.byteLength(JSON.stringify(claimSets)) > MAX_CLAIM_SETS_BYTES)
     details.push(fault('credentials', 'must have at most 64 KiB of claim sets'));
   const latest = now.getTime() + MAX_OFFER_DAYS * DAY_MS;
   const end = expiresAt === undefined ? now.getTime() + DEFAULT_OFFER_DAYS * DAY_MS : Date.parse(expiresAt);

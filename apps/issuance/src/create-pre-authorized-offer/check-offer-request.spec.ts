@@ -100,13 +100,13 @@ describe('the request of a pre-authorized offer', () => {
     expect(() => checkOfferRequest(withDescription(description))).not.toThrow(),
   );
 
-  it('accepts claims up to 64 KiB, and not a byte more', () => {
+  it('accepts claims up to 384 KiB, and not a byte more', () => {
     const keeping = (text: string) => () =>
       checkOfferRequest(request({ claims: { text }, claimsToPersist: ['text'] })).stored;
     const most = 'a'.repeat(MAX_CLAIMS_BYTES - JSON.stringify({ text: '' }).length);
     expect(keeping(most)()).toEqual({ text: most });
     expect(keeping(`${most}a`)).toThrow(
-      expect.objectContaining({ details: [body('claimsToPersist', 'must name at most 64 KiB of claims')] }),
+      expect.objectContaining({ details: [body('claimsToPersist', 'must name at most 384 KiB of claims')] }),
     );
   });
 

@@ -59,7 +59,7 @@ export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOf
       });
   }
   if (Buffer.byteLength(JSON.stringify(stored)) > MAX_CLAIMS_BYTES)
-    details.push(fault('claimsToPersist', 'must name at most 64 KiB of claims'));
+    details.push(fault('claimsToPersist', 'must name at most 384 KiB of claims'));
 
   if (details.length) throw invalid(...details);
   return { entries, seconds, claims, stored };

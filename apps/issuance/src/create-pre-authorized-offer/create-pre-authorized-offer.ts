@@ -243,7 +243,7 @@ export class CreatePreAuthorizedOffer {
         if (isErased(before)) throw noSuchUser(userId);
         const text = JSON.stringify({ ...(before ? (JSON.parse(before) as object) : {}), ...stored });
         if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
-          throw invalidBody('claimsToPersist', 'must not give the user more than 64 KiB of stored claims');
+          throw invalidBody('claimsToPersist', 'must not give the user more than 384 KiB of stored claims');
         try {
           await this.sealing.createDataKey(tenantId, 'user', userId);
           return replaceUserClaims(state, {

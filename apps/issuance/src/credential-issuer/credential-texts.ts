@@ -1,7 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-
-/** Of a credential that is kept, JSON in UTF-8 (ADR 0070). */
-export const MAX_DOCUMENT_BYTES = 128 * 1024;
+import { MAX_DOCUMENT_BYTES } from '../formats/document-size.decisions.js';
 
 /** The documents to keep, as JSON. @throws before anything is stored, when one is too large */
 export const credentialTexts = (credentials: readonly (string | Record<string, unknown>)[]): string[] =>
@@ -10,7 +8,7 @@ export const credentialTexts = (credentials: readonly (string | Record<string, u
     if (Buffer.byteLength(text) > MAX_DOCUMENT_BYTES)
       throw oauthError(
         'credential_request_denied',
-        'a credential that is persisted or delivered to a webhook must be at most 128 KiB',
+        'a credential that is persisted or delivered to a webhook must be at most 384 KiB',
         {
           check: 'credential-texts',
         },

@@ -173,6 +173,8 @@ export interface Format<
 
   /** @throws AppError credential_request_denied when a required claim has no value */
   mapClaims(configuration: ActiveConfiguration<Content>, from: UserObject): Record<string, unknown>;
+  /** Bytes that claims, as mapped, have in a credential. Absent: those of their JSON in base64url. */
+  documentBytesOf?(claims: Record<string, unknown>): number;
   /**
    * Pure.
    * @throws AppError when these facts can make no credential

@@ -10,7 +10,8 @@ import {
   type SecretMac,
 } from '@attestry/keys';
 import { claimsOfCredential } from '../claim-sets/claim-sets.js';
-import { credentialTexts, MAX_DOCUMENT_BYTES } from '../credential-issuer/credential-texts.js';
+import { credentialTexts } from '../credential-issuer/credential-texts.js';
+import { MAX_DOCUMENT_BYTES } from '../formats/document-size.decisions.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { addDuration } from '../formats/validity.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
@@ -345,7 +346,7 @@ describe('check-configuration', () => {
 
 describe('credential-texts', () => {
   const check = ['credential_request_denied', 'credential-texts'];
-  it('are the credentials as JSON, each of at most 128 KiB', () => {
+  it('are the credentials as JSON, each of at most 384 KiB', () => {
     expect(credentialTexts(['a.b.c', { type: 'x' }])).toEqual(['"a.b.c"', '{"type":"x"}']);
     const longest = 'x'.repeat(MAX_DOCUMENT_BYTES - 2);
     expect(credentialTexts([longest, longest])).toHaveLength(2);

@@ -3,8 +3,10 @@ import { AppError, invalid, type ErrorDetail } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { DocumentSigners } from '../document-signers/document-signers.js';
 import { describeClaimFault } from '../formats/claim-faults.decisions.js';
+import { documentSizeFault } from '../formats/document-size.decisions.js';
 import type { OfferFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
@@ -19,6 +21,11 @@ export interface KnownClaims extends UserObject {
   areComplete?: true;
 }
 
+interface EntryFacts extends OfferFacts {
+  /** To a webhook: the credential is kept until then. */
+  isDelivered: boolean;
+}
+
 /** Content of an offer. */
 @Injectable()
 export class OfferEntries {
@@ -26,6 +33,7 @@ export class OfferEntries {
     private readonly configurations: CurrentConfigurations,
     private readonly formats: Formats,
     private readonly documentSigners: DocumentSigners,
+    private readonly interest: DeliveryInterest,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -48,10 +56,11 @@ export class OfferEntries {
         })),
       );
     const now = this.clock.now();
+    const isDelivered = known.areComplete === true && (await this.interest.hasSubscription(tenantId));
     const details: ErrorDetail[] = [];
     for (const [index, entry] of entries.entries()) {
       const signerEnd = await this.signerEndOf(tenantId, found[index]!);
-      const facts = { now, signerEnd, areComplete: known.areComplete ?? false };
+      const facts = { now, signerEnd, isDelivered, areComplete: known.areComplete ?? false };
       details.push(...(await this.faultsOf(tenantId, entry, index, found[index]!, known, facts)));
     }
     if (details.length) throw invalid(...details);
@@ -68,7 +77,7 @@ export class OfferEntries {
     index: number,
     configuration: ActiveConfiguration,
     known: KnownClaims,
-    facts: OfferFacts,
+    facts: EntryFacts,
   ): Promise<ErrorDetail[]> {
     const format = this.formats.byName[configuration.format];
     const isSourced = configuration.content.claimSourceId !== undefined;
@@ -85,7 +94,8 @@ export class OfferEntries {
         // Only a claim set is merged after the claims source, and authenticationProvider is no claim (ADR 0093).
         ...(isSourced && { finalClaims: new Set(Object.keys(claimSet)) }),
       };
-      const fault = await this.faultOf(tenantId, configuration, from);
+      const isKept = facts.isDelivered || configuration.content.persist === true;
+      const fault = await this.faultOf(tenantId, configuration, from, isKept);
       const times = fault === undefined ? format.timesFaultOf?.(configuration, from, facts) : undefined;
       const reason = fault ?? times?.msg;
       if (reason === undefined) continue;
@@ -111,6 +121,7 @@ export class OfferEntries {
     tenantId: string,
     configuration: ActiveConfiguration,
     known: KnownClaims,
+    isKept: boolean,
   ): Promise<string | undefined> {
     const format = this.formats.byName[configuration.format];
     const fault = await format.check(tenantId, configuration, known);
@@ -118,8 +129,8 @@ export class OfferEntries {
     if (!known.areComplete) return undefined;
     try {
       // As when it is issued.
-      format.mapClaims(configuration, known);
-      return undefined;
+      const claims = format.mapClaims(configuration, known);
+      return isKept ? documentSizeFault(format, claims) : undefined;
     } catch (error) {
       if (error instanceof AppError && error.code === 'credential_request_denied') return error.message;
       throw error;

@@ -1,5 +1,6 @@
 import { AppError, mediaTypeOf, type ClaimMapping, type RawRequest } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
 import type { CurrentConfigurations } from './current-configurations.js';
@@ -98,6 +99,7 @@ describe('a mapped claim', () => {
 
 const noSigners = { endOfSigner: () => Promise.reject(new Error('no document')) } as unknown as DocumentSigners;
 const clock = { now: () => new Date('2026-05-01T10:00:00Z') };
+const NO_DELIVERY = { hasSubscription: async () => false } as unknown as DeliveryInterest;
 const entryOf = (configurationId: string) => ({ configurationId, claimSets: [] });
 
 describe('the entries of an offer', () => {
@@ -107,8 +109,9 @@ describe('the entries of an offer', () => {
     const entries = new OfferEntries(
       { find } as unknown as CurrentConfigurations,
       { byName: { jwt_vc_json: { check: async () => undefined } } } as unknown as Formats,
-        noSigners,
-        clock,
+      noSigners,
+      NO_DELIVERY,
+      clock,
     );
     expect(await entries.resolveEntries('t1', [entryOf('c1')])).toEqual([
       { credentialConfigurationId: 'c1', scope: 'jwt_vc_json:A' },
@@ -126,6 +129,7 @@ describe('the entries of an offer', () => {
       { find } as unknown as CurrentConfigurations,
       { byName: { jwt_vc_json: format } } as unknown as Formats,
       noSigners,
+      NO_DELIVERY,
       clock,
     );
   };

@@ -118,7 +118,7 @@ export class SignedInUsers {
     const text = JSON.stringify({ ...(before === undefined ? {} : (JSON.parse(before) as object)), ...values });
     if (text === before) return undefined;
     if (Buffer.byteLength(text) > MAX_CLAIMS_BYTES)
-      throw oauthError('server_error', 'the claims to store for the user are larger than 64 KiB', {
+      throw oauthError('server_error', 'the claims to store for the user are larger than 384 KiB', {
         check: 'signed-in-users',
       });
     return this.sealing.sealText(tenantId, 'user', userId, text);

@@ -8,7 +8,7 @@ export type ActiveUser = Extract<UserState, { status: 'active' }>;
 export const checkUser = (request: CreateUserRequest, claimsBytes: number): void => {
   const details: ErrorDetail[] = [];
   if (claimsBytes > MAX_CLAIMS_BYTES)
-    details.push({ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' });
+    details.push({ msg: 'must be at most 384 KiB of JSON', param: 'claims', location: 'body' });
   if (request.authenticationProvider !== undefined && request.authenticationProvider !== null)
     details.push({
       msg: 'is read-only; it is set when the user signs in with the provider',

@@ -126,11 +126,11 @@ describe('user', () => {
       .thenThrows('NotFound');
   });
 
-  it('accepts at most 64 KiB of claims, and only supported members', () => {
-    expect(() => checkUser({}, 65_536)).not.toThrow();
+  it('accepts at most 384 KiB of claims, and only supported members', () => {
+    expect(() => checkUser({}, 384 * 1024)).not.toThrow();
     expect(() => checkUser({ claims: { secret: 'canary' } }, 65_537)).toThrow(
       expect.objectContaining({
-        details: [{ msg: 'must be at most 64 KiB of JSON', param: 'claims', location: 'body' }],
+        details: [{ msg: 'must be at most 384 KiB of JSON', param: 'claims', location: 'body' }],
       }),
     );
     expect(() => checkUser({ authenticationProvider: {} }, 2)).toThrow(

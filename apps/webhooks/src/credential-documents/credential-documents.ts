@@ -5,7 +5,10 @@ import { PlatformConfig, ServiceClient } from '@attestry/service-kit';
 import type { ScheduledDelivery } from '../webhook-delivery/webhook-delivery.events.js';
 
 export type DeliveredCredential =
-  { state: 'none' } | { state: 'open'; value: unknown } | { state: 'erased' } | { state: 'broken'; error: string };
+  | { state: 'none' }
+  | { state: 'open'; value: unknown; length: number }
+  | { state: 'erased' }
+  | { state: 'broken'; error: string };
 
 /** The credential of a delivery, loaded from issuance when it is needed (ADR 0070). */
 @Injectable()
@@ -29,7 +32,9 @@ export class CredentialDocuments {
           ? sealedCredential.sealed
           : await this.load(tenantId, sealedCredential.sessionId, String(payload['credentialId']), context);
       const opened = await this.sealing.openSealed(tenantId, 'delivery', sealed);
-      return isErased(opened) ? { state: 'erased' } : { state: 'open', value: JSON.parse(opened) as unknown };
+      return isErased(opened)
+        ? { state: 'erased' }
+        : { state: 'open', value: JSON.parse(opened) as unknown, length: opened.length };
     } catch (error) {
       if (error instanceof KeyNotFound) return { state: 'broken', error: 'credential-key-missing' };
       if (error instanceof SealBroken) return { state: 'broken', error: 'credential-seal-broken' };

@@ -14,6 +14,7 @@ import { isPending, webhookDelivery, webhookDeliveryStream } from '../webhook-de
 import { WebhookKeys } from '../webhook-keys/webhook-keys.js';
 import { webhook, webhookStream } from '../webhook/webhook.state.js';
 import { attemptError } from './attempt-error.js';
+import { HeldBytes, type Hold } from './held-bytes.js';
 import { ObserveAttempts } from './observe-attempts.js';
 import type { DueDelivery, Stored } from './delivery-queue.js';
 import { webhookRequest } from './webhook-request.js';
@@ -22,6 +23,10 @@ import { webhookRequest } from './webhook-request.js';
 const QUICK_MS = 500;
 /** Bytes of a response body, which is discarded. */
 const MAX_ANSWER_BYTES = 16_384;
+/** Held by all deliveries of a process that have a credential, from when it is loaded until the answer. */
+const MOST_IN_FLIGHT = 64 * 1024 * 1024;
+/** Held by one of them while its size is not known. */
+const MOST_BYTES = 2 * 1024 * 1024;
 
 export interface Attempted {
   /** Position from which the queue shows it; absent when no attempt was due. */
@@ -35,6 +40,8 @@ export interface Attempted {
 /** One attempt: an event before the request goes out and another when its outcome is known (ADR 0012). */
 @Injectable()
 export class AttemptDelivery {
+  private readonly held = new HeldBytes(MOST_IN_FLIGHT);
+
   constructor(
     private readonly streams: Streams,
     private readonly documents: CredentialDocuments,
@@ -52,6 +59,20 @@ export class AttemptDelivery {
    * @param mayStart called just before; when it returns false, no attempt is made
    */
   async attempt(due: DueDelivery, operation: `webhooks.${string}`, mayStart: () => boolean): Promise<Attempted> {
+    const holds: Hold[] = [];
+    try {
+      return await this.attemptHolding(holds, due, operation, mayStart);
+    } finally {
+      for (const hold of holds) hold.release();
+    }
+  }
+
+  private async attemptHolding(
+    holds: Hold[],
+    due: DueDelivery,
+    operation: `webhooks.${string}`,
+    mayStart: () => boolean,
+  ): Promise<Attempted> {
     const { tenantId, deliveryKey } = due;
     const context = contextOf(due, operation);
     const stream = webhookDeliveryStream(tenantId, deliveryKey);
@@ -59,8 +80,11 @@ export class AttemptDelivery {
     if (!isPending(loaded.state)) return {};
     const { delivery } = loaded.state;
     const target = await this.target(due);
+    if (delivery.sealedCredential && !('cancelled' in target)) holds.push(await this.held.hold(MOST_BYTES));
     const credential: DeliveredCredential =
       'cancelled' in target ? { state: 'none' } : await this.documents.open(tenantId, delivery, context);
+    // The value, the text that is made of it, and its bytes.
+    for (const hold of holds) hold.shrink(credential.state === 'open' ? 3 * credential.length : 0);
     const cancelled =
       'cancelled' in target ? target.cancelled : credential.state === 'erased' ? 'credential-erased' : undefined;
     if (!mayStart()) return {};

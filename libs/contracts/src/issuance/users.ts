@@ -8,14 +8,14 @@ import type { CredentialFormat, PROFILES } from './formats.js';
 // Users are the people who hold credentials of the tenant. Their claims are sealed under a key of each user.
 
 export class CreateUserRequest {
-  /** Claims of the user, at most 64 KiB as JSON. */
+  /** Claims of the user, at most 384 KiB as JSON. */
   @Optional() @IsRecord() @BoundedJson(CLAIM_BOUNDS) claims?: Record<string, unknown>;
   /** Read-only: any value is rejected. It is set when the user signs in with the provider. */
   @Optional() @BoundedJson() authenticationProvider?: unknown;
 }
 
 export class UpdateUserRequest {
-  /** Replace all claims of the user; at most 64 KiB as JSON. Default: no claims. */
+  /** Replace all claims of the user; at most 384 KiB as JSON. Default: no claims. */
   @Optional() @IsRecord() @BoundedJson(CLAIM_BOUNDS) claims?: Record<string, unknown>;
 }
 
@@ -104,7 +104,8 @@ export class UserCredential {
   msoHash?: string;
 }
 
-export const MAX_CLAIMS_BYTES = 65_536;
+/** Of a user, as JSON: sealed, they are in one event of less than 1 MiB. */
+export const MAX_CLAIMS_BYTES = 384 * 1024;
 
 const errors = 'tenant' as const;
 const category = 'user';

@@ -14,6 +14,7 @@ import { LRUCache } from 'lru-cache';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { GUARANTEED_DAYS } from '../../issuer-certificates/issuer-certificates.decisions.js';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
+import { base64Bytes, jsonBytes } from '../document-size.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { publishVersion } from '../../published-type/published-type.decisions.js';
 import { publishedType, publishedTypeStream } from '../../published-type/published-type.state.js';
@@ -40,6 +41,9 @@ import { isTypeChanged, publishType, type TypeDescription } from './type-metadat
 
 type SdJwt = ActiveConfiguration<SdJwtContent>;
 type UnsignedSdJwt = UnsignedCredential & PreparedSdJwt;
+
+/** Salt and digest of a disclosure, with what separates them. */
+const DISCLOSURE_BYTES = 100;
 
 /** SD-JWT VC, OID4VCI Appendix A.3, with the profile of HAIP 1.0 §6.1. */
 @Injectable()
@@ -111,6 +115,11 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
   timesFaultOf({ content }: SdJwt): TimesRefusal | undefined {
     const fault = content.expiresIn && lifetimeFault(content.expiresIn, GUARANTEED_DAYS);
     return fault ? { of: 'configuration', msg: `expiresIn ${fault}` } : undefined;
+  }
+
+  /** Each claim in a disclosure, with a salt and a digest. */
+  documentBytesOf(claims: Record<string, unknown>): number {
+    return Object.entries(claims).reduce((sum, claim) => sum + base64Bytes(jsonBytes(claim) + DISCLOSURE_BYTES), 0);
   }
 
   mapClaims({ content }: SdJwt, from: UserObject): Record<string, unknown> {

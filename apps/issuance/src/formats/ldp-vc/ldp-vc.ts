@@ -23,6 +23,7 @@ import {
 import { eventContext, PlatformConfig } from '@attestry/service-kit';
 import { ContextLoader } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import { jsonBytes } from '../document-size.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { bitstringStatus, revocationList2020Status } from '../../status-list/bitstring-status-list.js';
 import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
@@ -117,6 +118,10 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     const { claimMappings, contexts } = configuration.content;
     const known = mapKnownClaims(claimMappings, from);
     return plainClaimFault(known) ?? this.tryClaims(tenantId, configuration, claimsToTry(known, contexts.length > 0));
+  }
+
+  documentBytesOf(claims: Record<string, unknown>): number {
+    return jsonBytes(claims);
   }
 
   mapClaims({ content }: LdpVcConfiguration, from: UserObject): Record<string, unknown> {

@@ -1,3 +1,4 @@
+import { documentSizeFault } from '../document-size.decisions.js';
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
 import type { AppError } from '@attestry/contracts';
 import { createDocumentSigner, createIaca, documentSignerPeriod, type CertificateKey } from '@attestry/certificates';
@@ -413,6 +414,38 @@ describe('the claims of an mso_mdoc', () => {
       expect(await faultOf(copied, { ...sourced, finalClaims: new Set(['x']) })).toBe(fault);
     },
   );
+
+  it('may have 192 KiB in binary elements, beside the characters of the rest [T586]', async () => {
+    const binary = { ...text('picture'), type: 'binary' as const };
+    const many = configuration(
+      { claimMappings: { [OWN]: { note: text('note'), picture: binary, more: { ...text('more'), type: 'binary' } } } },
+      'org.example.card',
+    );
+    const of = (bytes: number, rest = 0) => ({
+      note: 'n'.repeat(65_000),
+      picture: Buffer.alloc(bytes).toString('base64url'),
+      ...(rest && { more: Buffer.alloc(rest).toString('base64') }),
+    });
+    for (const fitting of [of(60_000), of(196_608), of(196_600, 8)]) {
+      expect(await faultOf(many, { claims: fitting })).toBeUndefined();
+      const mapped = format.mapClaims(many, { claims: fitting });
+      const made = await issue(facts({ configuration: many, claims: mapped as never }));
+      expect(made.length).toBeLessThan(384 * 1024);
+      expect(documentSizeFault(format, mapped)).toBeUndefined();
+    }
+    const limit = 'must not make the claims of the credential exceed 196608 bytes in the binary elements in total';
+    for (const [claims, at] of [
+      [of(196_609), 'picture'],
+      [of(196_600, 9), 'more'],
+    ] as const) {
+      const fault = `${OWN} ${at} ${limit}`;
+      expect(await faultOf(many, { claims })).toBe(fault);
+      expect(refusal(() => format.mapClaims(many, { claims }))).toEqual(denied(fault));
+    }
+    expect(await faultOf(many, { claims: { ...of(60_000), note: 'n'.repeat(65_537) } })).toBe(
+      `${OWN} note must not make the claims of the credential exceed 65536 characters in total`,
+    );
+  });
 
   it('may be as large as those of one user', async () => {
     const picture = Buffer.alloc(48_000).toString('base64url');

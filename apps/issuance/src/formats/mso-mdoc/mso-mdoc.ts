@@ -30,6 +30,7 @@ import { MDOC_LIST_SIZE } from '../../status-list/packed-statuses.js';
 import type { StatusReference } from '../../status-list/token-status-list.js';
 import { claimBeyondLimit, deniedClaim, faultOfEncoding, type ClaimFault } from '../claim-faults.decisions.js';
 import { claimsSizeFault } from '../claims-size.decisions.js';
+import { base64Bytes, jsonBytes } from '../document-size.decisions.js';
 import { credentialTimes, lifetimeFault, TimesFault } from '../credential-times.js';
 import { claimOf, displayOf } from '../display.decisions.js';
 import {
@@ -132,7 +133,7 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
 
   async check(_tenantId: string, { content }: Mdoc, from: UserObject): Promise<ClaimFault | undefined> {
     const known = mapNamespaces(content, (mappings) => mapKnownClaims(mappings, from));
-    const fault = tooLarge(known);
+    const fault = tooLarge(content, known);
     if (fault) return fault;
     for (const [namespace, values] of Object.entries(known))
       for (const [element, value] of Object.entries(values)) {
@@ -181,7 +182,7 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
 
   mapClaims({ type, content }: Mdoc, from: UserObject): MdocClaims {
     const values = mapNamespaces(content, (mappings, namespace) => mapClaims(mappings, from, namespace));
-    const fault = tooLarge(values);
+    const fault = tooLarge(content, values);
     if (fault) throw deniedClaim(CHECK, fault);
     const mayFollow = Object.values(content.claimMappings).some((mappings) =>
       Object.values(mappings).some((mapping) => isPending(mapping, from)),
@@ -207,6 +208,17 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     const times = mapTimes(content, from);
     if ('fault' in times) throw deniedClaim(CHECK, times.fault);
     return { namespaces, times };
+  }
+
+  documentBytesOf(claims: Record<string, unknown>): number {
+    let bytes = 0;
+    for (const elements of Object.values((claims as MdocClaims).namespaces))
+      for (const [element, { value, type }] of Object.entries(elements))
+        bytes +=
+          type === 'binary'
+            ? (value as string).length + base64Bytes(element.length + ELEMENT_BYTES)
+            : base64Bytes(jsonBytes([element, value]) + ELEMENT_BYTES);
+    return bytes;
   }
 
   prepare(facts: CredentialFacts<MdocContent>): UnsignedMdoc {
@@ -251,18 +263,36 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
 
 const CHECK = 'formats/mso-mdoc';
 
+/** Of an element beside its name and value: digest, salt and numbers, in CBOR. */
+const ELEMENT_BYTES = 160;
+/** Of all `binary` elements, decoded: a portrait, beside the characters of the rest. */
+const MAX_BINARY_BYTES = 192 * 1024;
+
+const decodedBytes = (base64: string): number =>
+  Math.floor(((base64.length - (base64.endsWith('==') ? 2 : Number(base64.endsWith('=')))) * 3) / 4);
+
 const statusOf = ({ statusMechanism }: MdocContent, { uri, index }: StatusReference): UnsignedDocument['status'] =>
   statusMechanism === 'identifier_list' ? { id: listIdentifier(uri, index), uri } : { index, uri };
 
-const tooLarge = (values: Record<string, Record<string, unknown>>): ClaimFault | undefined =>
-  claimsSizeFault(values) === undefined
-    ? undefined
-    : claimBeyondLimit(
-        claimsSizeFault,
-        Object.entries(values).flatMap(([namespace, elements]) =>
-          Object.entries(elements).map(([element, value]) => [[namespace, element], value] as const),
-        ),
-      );
+/** The element with which the claims exceed a limit; `binary` elements have one of their own. */
+const tooLarge = (
+  { claimMappings }: MdocContent,
+  values: Record<string, Record<string, unknown>>,
+): ClaimFault | undefined => {
+  let bytes = 0;
+  const rest: [readonly [string, string], unknown][] = [];
+  for (const [namespace, elements] of Object.entries(values))
+    for (const [element, value] of Object.entries(elements)) {
+      const isBinary = typeof value === 'string' && elementTypeOf(claimMappings[namespace]![element]!) === 'binary';
+      if (isBinary) bytes += decodedBytes(value);
+      if (bytes > MAX_BINARY_BYTES) return { claim: `${namespace} ${element}`, msg: BINARY_FAULT };
+      rest.push([[namespace, element], isBinary ? '' : value]);
+    }
+  const all = Object.fromEntries(rest.map(([[namespace, element], value]) => [`${namespace} ${element}`, value]));
+  return claimsSizeFault(all) === undefined ? undefined : claimBeyondLimit(claimsSizeFault, rest);
+};
+
+const BINARY_FAULT = `must not make the claims of the credential exceed ${MAX_BINARY_BYTES} bytes in the binary elements in total`;
 
 /** Named is the first element of the configuration. */
 const noElement = ({ claimMappings }: MdocContent): ClaimFault => {
