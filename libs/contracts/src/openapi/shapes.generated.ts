@@ -671,7 +671,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CreateUserRequest: {
     type: 'object',
     properties: {
-      claims: { type: 'object', additionalProperties: {}, description: 'Claims of the user, at most 64 KiB as JSON.' },
+      claims: { type: 'object', additionalProperties: {}, description: 'Claims of the user, at most 384 KiB as JSON.' },
       authenticationProvider: {
         description: 'Read-only: any value is rejected. It is set when the user signs in with the provider.',
       },
@@ -3399,7 +3399,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claims: {
         type: 'object',
         additionalProperties: {},
-        description: 'Replace all claims of the user; at most 64 KiB as JSON. Default: no claims.',
+        description: 'Replace all claims of the user; at most 384 KiB as JSON. Default: no claims.',
       },
     },
   },

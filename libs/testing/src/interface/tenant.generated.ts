@@ -2859,7 +2859,7 @@ export interface components {
     CreateUserRequest: {
       /** @description Read-only: any value is rejected. It is set when the user signs in with the provider. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       authenticationProvider?: unknown;
-      /** @description Claims of the user, at most 64 KiB as JSON. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      /** @description Claims of the user, at most 384 KiB as JSON. At most 32 levels, 20000 values in total and 512000 characters in each string. */
       claims?: {
         [key: string]: unknown;
       };
@@ -4425,7 +4425,7 @@ export interface components {
     UpdateUserRequest: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
       readonly authenticationProvider?: components['schemas']['UserLink'];
-      /** @description Replace all claims of the user; at most 64 KiB as JSON. Default: no claims. At most 32 levels, 20000 values in total and 512000 characters in each string. */
+      /** @description Replace all claims of the user; at most 384 KiB as JSON. Default: no claims. At most 32 levels, 20000 values in total and 512000 characters in each string. */
       claims?: {
         [key: string]: unknown;
       };
