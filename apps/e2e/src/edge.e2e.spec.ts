@@ -166,11 +166,18 @@ describe('bodies', () => {
     });
   });
 
-  it('with members named as in Object.prototype have no side effect', async () => {
-    const body = '{"claims":{"__proto__":{"admin":true},"given_name":"Ada"}}';
-    const answer = await tenant.api.client.request('POST', '/v1/users', { headers: json, body });
-    expect(answer.status).toBe(201);
-    expect((answer.body as { claims: object }).claims).toEqual({ given_name: 'Ada' });
+  it('with members named as in Object.prototype keep them, except __proto__ [T609]', async () => {
+    const send = (body: string) => tenant.api.client.request('POST', '/v1/users', { headers: json, body });
+    const refused = await send('{"claims":{"__proto__":{"admin":true},"given_name":"Ada"}}');
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { details: [{ msg: 'must not have a member named __proto__', param: 'claims', location: 'body' }] },
+    ]);
+    const names = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__');
+    const claims = Object.fromEntries(names.map((name) => [name, { [name]: name }]));
+    const kept = await send(JSON.stringify({ claims }));
+    expect(kept.status).toBe(201);
+    expect((kept.body as { claims: object }).claims).toEqual(claims);
   });
 
   it('are answered with all their faults at once', async () => {

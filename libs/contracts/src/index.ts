@@ -25,4 +25,5 @@ export * from './openapi/read-only-members.js';
 export * from './openapi/response-examples.generated.js';
 export * from './openapi/shapes.generated.js';
 export * from './event-types.js';
+export * from './exact-numbers.js';
 export * from './logged-data.js';

@@ -14,8 +14,8 @@ export interface JsonBounds {
 
 export const DEFAULT_BOUNDS: JsonBounds = { entries: 100, name: 1024, text: 4096, depth: 32, values: 1000 };
 
-/** Names that every object inherits: a member of such a name would change what the object is, and is dropped. */
-export const INHERITED_NAMES: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
+/** The one name that is refused as that of a member: assigning to it would change what an object is. Every other name is data. */
+export const REFUSED_NAME = '__proto__';
 
 /** The first bound that the value exceeds; without recursion, because the depth itself may exceed the stack. */
 export const jsonFault = (value: unknown, bounds: JsonBounds): string | undefined => {
@@ -28,13 +28,14 @@ export const jsonFault = (value: unknown, bounds: JsonBounds): string | undefine
         return `must have strings of at most ${bounds.text} characters`;
       if (typeof item !== 'object' || item === null) continue;
       if (depth === bounds.depth) return `must not nest deeper than ${bounds.depth} levels`;
-      const names = Array.isArray(item) ? undefined : Object.keys(item).filter((name) => !INHERITED_NAMES.has(name));
+      const names = Array.isArray(item) ? undefined : Object.keys(item);
       const size = names?.length ?? (item as unknown[]).length;
       if (depth === 0 && size > bounds.entries) return `must have at most ${bounds.entries} entries`;
       values += size;
       if (values > bounds.values) return `must have at most ${bounds.values} values in total`;
       if (names) {
         for (const name of names) {
+          if (name === REFUSED_NAME) return `must not have a member named ${REFUSED_NAME}`;
           if (name.length > bounds.name) return `must have names of at most ${bounds.name} characters`;
           below.push((item as Record<string, unknown>)[name]);
         }

@@ -1,5 +1,6 @@
 import { mayHavePassword } from './addresses.js';
 import { isUuid } from './identifiers.js';
+import { REFUSED_NAME } from './json-bounds.js';
 import type { Operation, OperationRequest } from './operation.js';
 
 /**
@@ -87,12 +88,15 @@ const mapMembers = (value: object, rules: Rules, show: (member: unknown, name: s
       return show(entry, '');
     });
   return Object.fromEntries(
-    Object.keys(value).map((name) => {
-      const member = (value as Record<string, unknown>)[name];
-      if (member === undefined) return [name, undefined];
-      count();
-      return [name, show(member, name)];
-    }),
+    // What is stored has no member of this name; a refused request may have one.
+    Object.keys(value)
+      .filter((name) => name !== REFUSED_NAME)
+      .map((name) => {
+        const member = (value as Record<string, unknown>)[name];
+        if (member === undefined) return [name, undefined];
+        count();
+        return [name, show(member, name)];
+      }),
   );
 };
 

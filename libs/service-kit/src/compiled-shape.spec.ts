@@ -94,8 +94,7 @@ const flatten = (
     return [...own, ...flatten(error.children ?? [], location, secrets, param)];
   });
 
-const dropPrototypeKeys = (key: string, value: unknown): unknown =>
-  key === '__proto__' || key === 'constructor' ? undefined : value;
+const INHERITED = new RegExp(`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})":`);
 
 const reference = (
   type: DtoClass<object>,
@@ -103,7 +102,7 @@ const reference = (
   location: ErrorDetail['location'],
   secrets: readonly string[],
 ) => {
-  const value = plainToInstance(type, JSON.parse(text, dropPrototypeKeys));
+  const value = plainToInstance(type, JSON.parse(text));
   const options = { whitelist: true, forbidUnknownValues: true, stopAtFirstError: true } as const;
   const errors = validateSync(value, { ...options, validationError: { target: false } });
   return { value, details: flatten(errors, location, secrets) };
@@ -152,11 +151,7 @@ const fitting = (type: DtoClass, member: string): fc.Arbitrary<unknown> => {
         : named('isBoolean')
           ? fc.boolean()
           : named('isRecord')
-            ? fc.dictionary(
-                fc.oneof(fc.string(), fc.constantFrom('toString', '__proto__', 'constructor')),
-                fc.oneof(text, anything),
-                { maxKeys: 4 },
-              )
+            ? fc.dictionary(fc.string(), fc.oneof(text, anything), { maxKeys: 4 })
             : fc.oneof(
                 { weight: 4, arbitrary: fc.constantFrom(...(texts.length > 0 ? texts : ['1'])) },
                 { weight: 1, arbitrary: text },
@@ -222,6 +217,8 @@ describe('compiled shapes and class-validator', () => {
     fc.assert(
       fc.property(requestOf(type), (request) => {
         const json = JSON.stringify(request);
+        // class-transformer drops members of these names; tests of their own are below.
+        fc.pre(!INHERITED.test(json));
         const expected = reference(type, json, part, secrets);
         const found = checkShape(type, JSON.parse(json), part, secrets);
         const beyond = beyondMaximum(type, found.value);
@@ -403,15 +400,27 @@ describe('the compiler', () => {
     expect(checkShape(Request, source, 'body')).toEqual({ value: { name: 'Ann' }, details: [] });
   });
 
-  it.each([
-    '{"name":"Ann","__proto__":{"list":["x"],"admin":true}}',
-    '{"name":"Ann","map":{"__proto__":{"admin":true}}}',
-  ])('does not expose a prototype: %s', (json) => {
+  it.each(['{"name":"Ann","__proto__":{"list":["x"],"admin":true}}'])('does not expose a prototype: %s', (json) => {
     const { value, details } = checkShape(Request, JSON.parse(json) as object, 'body');
     expect(details).toEqual([]);
     expect(Object.getPrototypeOf(value)).toBe(Request.prototype);
     expect((value as { map?: object }).map ?? {}).not.toHaveProperty('admin');
     expect({}).not.toHaveProperty('admin');
+  });
+
+  it('refuses a member named __proto__ of open values by name, and keeps every other name [T609]', () => {
+    const { details } = checkShape(
+      Request,
+      JSON.parse('{"name":"Ann","map":{"__proto__":{"admin":true}}}') as object,
+      'body',
+    );
+    expect(details).toMatchObject([{ msg: 'must not have a member named __proto__', param: 'map', location: 'body' }]);
+    for (const name of [...Object.getOwnPropertyNames(Object.prototype), 'prototype'].filter(
+      (one) => one !== '__proto__',
+    )) {
+      const { value, details: none } = checkShape(Request, { name: 'Ann', map: { [name]: { [name]: 1 } } }, 'body');
+      expect([none, JSON.stringify((value as { map: object }).map)]).toEqual([[], `{"${name}":{"${name}":1}}`]);
+    }
   });
 
   it('needs no stack for deep nesting', () => {

@@ -1,11 +1,11 @@
 import { getMetadataStorage, type ValidatorConstraintInterface } from 'class-validator';
 import {
-  INHERITED_NAMES,
   isOwnRule,
   jsonFault,
   MAX_DETAILS,
   nestedTypeOf,
   normalizerOf,
+  REFUSED_NAME,
   rulesOf,
   type DeclaredRule,
   type DtoClass,
@@ -329,13 +329,13 @@ const firstFault = (checks: readonly Check[], value: unknown, object: object): s
   return undefined;
 };
 
-/** Plain data without members by inherited names. The value is within its bounds, so that recursion is too. */
+/** Plain data, without members named `__proto__`. The value is within its bounds, so that recursion is too. */
 export const plainCopy = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(plainCopy);
   if (typeof value !== 'object' || value === null) return value;
   const copy: Record<string, unknown> = {};
   for (const name of Object.keys(value))
-    if (!INHERITED_NAMES.has(name)) copy[name] = plainCopy((value as Record<string, unknown>)[name]);
+    if (name !== REFUSED_NAME) copy[name] = plainCopy((value as Record<string, unknown>)[name]);
   return copy;
 };
 
@@ -361,7 +361,7 @@ const leastLength = (value: unknown, most: number): number => {
   }
   for (const name of Object.keys(value)) {
     if (length > most) break;
-    if (INHERITED_NAMES.has(name)) continue;
+    if (name === REFUSED_NAME) continue;
     length += name.length + 3 + leastLength((value as Record<string, unknown>)[name], most - length);
   }
   return length;

@@ -93,7 +93,9 @@ describe('checkTargetUrl', () => {
     ['https://hooks.acme.com./', 'https://hooks.acme.com./'],
     ['https://hooks.test.acme.com/', 'https://hooks.test.acme.com/'],
     ['https://acme.latest/', 'https://acme.latest/'],
-  ])('accepts %s byte for byte or in ASCII [T606]', (url, ascii) => expect(checkTargetUrl(url, false)).toEqual({ url: ascii }));
+  ])('accepts %s byte for byte or in ASCII [T606]', (url, ascii) =>
+    expect(checkTargetUrl(url, false)).toEqual({ url: ascii }),
+  );
 
   it('accepts private targets only when they are allowed', () => {
     expect(checkTargetUrl('http://127.0.0.1:8080/hook', true)).toEqual({ url: 'http://127.0.0.1:8080/hook' });

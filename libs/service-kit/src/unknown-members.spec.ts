@@ -3,7 +3,6 @@ import {
   createPreAuthorizedOffer,
   createTenant,
   createUser,
-  INHERITED_NAMES,
   jwtVcConfigurations,
   listEvents,
   listUsers,
@@ -99,7 +98,7 @@ describe('unknown members of a strict request', () => {
   });
 
   it('with names that every object inherits are named, not read', () => {
-    for (const name of INHERITED_NAMES) {
+    for (const name of Object.getOwnPropertyNames(Object.prototype)) {
       const body = JSON.parse(`{"name":"Ann","roles":["issuer"],"${name}":{"name":"x"}}`) as object;
       expect(details(createClient, { params: { tenantId }, body })).toEqual([
         expect.objectContaining({ param: name, location: 'body' }),

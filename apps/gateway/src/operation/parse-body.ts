@@ -1,5 +1,14 @@
 import { parse as parseQuery } from 'node:querystring';
-import { AppError, bodyKindOf, invalidBody, mediaTypeOf, type Operation } from '@attestry/contracts';
+import {
+  AppError,
+  bodyKindOf,
+  inexactNumbers,
+  invalid,
+  invalidBody,
+  mediaTypeOf,
+  type Operation,
+} from '@attestry/contracts';
+import { hasOpenValues } from './open-values.js';
 import { checkJsonText } from './check-json-text.js';
 import { decodeBody } from './check-utf8.js';
 import { isXml, parseXml } from './parse-xml.js';
@@ -35,6 +44,24 @@ const checkValues = (value: unknown): void => {
   }
 };
 
+const INEXACT =
+  'must be a number that a double represents exactly, such as 1.5 or 9007199254740991: send a longer one as text';
+/** Numbers that a refusal names. */
+const MAX_NAMED = 10;
+
+/** Of a body with values that are stored as they are, such as claims: a number would be signed with another value. @throws AppError 400 */
+const checkNumbers = (text: string): void => {
+  const paths = inexactNumbers(text, MAX_NAMED);
+  if (paths.length > 0)
+    throw invalid(
+      ...paths.map((path) => ({
+        msg: INEXACT,
+        param: path.join('.').slice(0, 1024).toWellFormed() || 'body',
+        location: 'body' as const,
+      })),
+    );
+};
+
 /**
  * The body as the operation declares it; `{}` when there is none.
  * @throws AppError 415 for another media type, 400 for text that does not parse
@@ -55,8 +82,9 @@ export const parseBody = (
   checkJsonText(text);
   try {
     const value = JSON.parse(text) as unknown;
+    if (hasOpenValues(operation)) checkNumbers(text);
     if (SUSPECT.test(text)) checkValues(value);
-    // Members named `__proto__` or `constructor` are own members here; no shape has them, and open values lose them (ADR 0040).
+    // A member named `__proto__` is an own member here; no shape has it, and open values with it are refused (ADR 0040).
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { OPERATIONS, type Api, type Operation } from '@attestry/contracts';
+import { OPERATIONS, type Api, type AppError, type Operation } from '@attestry/contracts';
 import { checkRequest } from '@attestry/service-kit';
+import { hasOpenValues } from '../operation/open-values.js';
 import { parseBody } from '../operation/parse-body.js';
 import { Router } from '../pipeline/router.js';
 import { readableUrl } from '../server/readable-url.js';
@@ -194,19 +195,44 @@ describe('bodies', () => {
       undefined,
       undefined,
     ]);
-    const { body: checked } = checkRequest(operation, {
-      params: {},
-      query: {},
-      body: { ...(body as object), method: 'key' },
-    });
-    expect(JSON.stringify(checked)).toBe('{"method":"key","options":{}}');
+    const request = { params: {}, query: {}, body: { ...(body as object), method: 'key' } };
+    const details = [expect.objectContaining({ msg: 'must not have a member named __proto__', param: 'options' })];
+    expect(() => checkRequest(operation, request)).toThrow(expect.objectContaining({ details }) as Error);
   });
 
-  it('cannot name a constructor, in any spelling', () => {
-    const text =
-      '{"constructor":1,"method":"key","options":{"\\u0063onstructor":{"prototype":{}},"\\u005f_proto__":{},"b":1}}';
+  it('with claims have only numbers that are signed as they were sent; paths are named [T608]', () => {
+    const named = (name: string, text: string) => {
+      try {
+        return parseBody(
+          OPERATIONS.find((one) => one.name === name)!,
+          'application/json',
+          Buffer.from(text),
+        );
+      } catch (error) {
+        return (error as AppError).details!.map(({ param }) => param);
+      }
+    };
+    const text = '{"claims":{"a":[{"b":12345678901234567891}],"c":1e400},"ok":[1.0,1e2,0.1,-0]}';
+    for (const name of [
+      'create-user',
+      'update-user',
+      'create-offer',
+      'create-pre-authorized-offer',
+      'create-claim-source',
+    ])
+      expect(named(`issuance.${name}`, text)).toEqual(['claims.a.0.b', 'claims.c']);
+    expect(named('issuance.create-user', '{"a":[1.0,1e2,0.1,-0]}')).toEqual({ a: [1, 100, 0.1, -0] });
+    expect(named('webhooks.create-webhook', '{"a":12345678901234567891}')).toEqual({ a: 12345678901234567000 });
+    for (const format of ['jwt-vc', 'web-semantic', 'sd-jwt', 'mobile', 'compact', 'compact-semantic']) {
+      const update = OPERATIONS.filter((one) => one.http?.path === `/v2/credentials/${format}/configurations/:id`);
+      expect([format, update.filter(hasOpenValues).map(({ http }) => http!.method)]).toEqual([format, ['PUT']]);
+    }
+  });
+
+  it('name a constructor as any other member', () => {
+    const text = '{"constructor":1,"method":"key","options":{"\\u0063onstructor":{"prototype":{}},"b":1}}';
     const { body: checked } = checkRequest(operation, { params: {}, query: {}, body: parse(text) });
-    expect(JSON.stringify(checked)).toBe('{"method":"key","options":{"b":1}}');
+    expect(JSON.stringify(checked)).toBe('{"method":"key","options":{"constructor":{"prototype":{}},"b":1}}');
   });
 
   it('that are too deep are refused as such, also with a dropped name', () => {

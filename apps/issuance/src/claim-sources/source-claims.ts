@@ -1,5 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { oauthError, type CredentialProfile } from '@attestry/contracts';
+import {
+  namesOfUnusable,
+  oauthError,
+  withoutInexactNumbers,
+  type CredentialProfile,
+  type UsableClaims,
+} from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { LOGGER, type Logger } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
@@ -49,9 +55,19 @@ export class SourceClaims {
     try {
       // Deleted while the configuration was created.
       if (!source) throw new SourceFailed('the claims source does not exist');
-      return await this.slots.run({ tenantId, userId, sourceId }, () =>
+      const { claims, unusable } = await this.slots.run({ tenantId, userId, sourceId }, () =>
         this.call(tenantId, source, configuration, from),
       );
+      if (unusable.length > 0) {
+        const unusableClaims = namesOfUnusable(unusable);
+        const { requestId } = record.events;
+        this.logger.warn(
+          { requestId, tenantId, claimSourceId: sourceId, unusableClaims },
+          'claims with inexact numbers',
+        );
+        record.addMetadata({ claimSourceId: sourceId, unusableClaims });
+      }
+      return claims;
     } catch (error) {
       if (!(error instanceof SourceFailed)) throw error;
       const { requestId } = record.events;
@@ -69,7 +85,7 @@ export class SourceClaims {
     source: ConfiguredSource,
     configuration: SourcedConfiguration,
     from: UserObject,
-  ): Promise<Record<string, unknown>> {
+  ): Promise<UsableClaims> {
     const { id, type, format, profile } = configuration;
     const { headers, ...request } = sourceRequest(
       source,
@@ -84,7 +100,7 @@ export class SourceClaims {
     const { authorization } = source;
     if (answer.status === 401 && authorization?.type === 'oauth-client-credentials')
       this.tokens.forget(tenantId, authorization);
-    return claimsOfAnswer(answer);
+    return withoutInexactNumbers(claimsOfAnswer(answer), Buffer.from(answer.body).toString('utf8'));
   }
 
   private async credentialsOf(tenantId: string, { authorization }: ConfiguredSource): Promise<Record<string, string>> {

@@ -72,6 +72,7 @@ export class CompleteAuthorization {
         check: 'complete-authorization',
       });
     const person = await this.signedIn(waiting, state, query, context);
+    if (person.unusableClaims) record.addMetadata({ unusableClaims: person.unusableClaims });
     const { providerId } = waiting;
     const events = withoutRecord(record.events);
     const userId = await this.users.findOrCreateUser(tenantId, { ...person, providerId }, events);

@@ -1,4 +1,4 @@
-import { completeInteraction, InteractionQuery, type HolderContext, type HttpAnswer } from '@attestry/contracts';
+import { completeInteraction, InteractionQuery, namesOfUnusable, type HolderContext, type HttpAnswer } from '@attestry/contracts';
 import { withoutRecord } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { AuthorizationAnswers, type AuthorizationStep } from '../authorization-request/authorization-answers.js';
@@ -53,7 +53,13 @@ export class CompleteInteraction {
   ): Promise<AuthorizationStep> {
     const { id: tenantId } = context.tenant;
     const { userId } = waiting;
-    const { claims, claimsToPersist, providerClaims } = await this.hooks.finish(tenantId, state, waiting, token);
+    const { claims, claimsToPersist, unusable, providerClaims } = await this.hooks.finish(
+      tenantId,
+      state,
+      waiting,
+      token,
+    );
+    if (unusable) record.addMetadata({ unusableClaims: namesOfUnusable(unusable) });
     const isKept = await this.users.keepClaims(
       tenantId,
       userId,

@@ -178,7 +178,6 @@ describe('rules of a configuration', () => {
     ['claimMappings.id', mapping({ defaultValue: 1 }, 'id'), RESERVED],
     ['claimMappings.type', mapping({ defaultValue: 1 }, 'type'), RESERVED],
     ['claimMappings.@type', mapping({ defaultValue: 1 }, '@type'), AT],
-    ['claimMappings.constructor', mapping({ defaultValue: 1 }, 'constructor'), RESERVED],
     ['claimMappings.given name', mapping({ defaultValue: 1 }, 'given name'), IRI],
     ['claimMappings._:b', mapping({ defaultValue: 1 }, '_:b'), IRI],
     ['claimMappings.', mapping({ defaultValue: 1 }, ''), 'must have a name of 1 to 1024 characters'],
@@ -262,7 +261,6 @@ describe('rules of a configuration', () => {
     [{ expiresIn: { days: 0 } }, body('expiresIn', 'must be longer than 0', { days: 0 })],
     [{ contexts: [twice, twice] }, body('contexts.1', 'must not repeat a context', twice)],
     [mapping({ defaultValue: 1 }, ''), body('claimMappings.', 'must have a name of 1 to 1024 characters')],
-    [mapping({ defaultValue: 1 }, 'prototype'), body('claimMappings.prototype', 'is a reserved name')],
     [mapping(1), body('claimMappings.x', 'must be an object')],
   ] as [object, ...ErrorDetail[]][])('names the fault in %j', (more, ...details) => {
     const found = configurationFaults(request(more), 'ldp_vc');

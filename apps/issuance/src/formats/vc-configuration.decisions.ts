@@ -39,7 +39,7 @@ export interface VcRules extends Pick<ClaimRules, 'valueFault'> {
  * `id` is the holder's; `type` would name the kind of subject (VCDM 2.0 section 4.5); the others are no data in
  * JavaScript objects, where credentials are built and read.
  */
-const RESERVED_CLAIMS = new Set(['id', 'type', '__proto__', 'constructor', 'prototype']);
+const RESERVED_CLAIMS = new Set(['id', 'type', '__proto__']);
 const UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 const isPositive = (duration: Duration): boolean => UNITS.reduce((sum, unit) => sum + (duration[unit] ?? 0), 0) > 0;
 

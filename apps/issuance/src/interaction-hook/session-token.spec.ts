@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { AppError } from '@attestry/contracts';
 import { decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
 import { makeSessionToken, stateOf, verifySessionToken } from './session-token.js';
@@ -108,9 +108,25 @@ describe('the token of the interaction hook [T421]', () => {
       expect(typeof (await refusal(token))).toBe('string');
   });
 
-  it('drops members that would change what an object is', async () => {
-    const claims = JSON.parse('{"__proto__":{"admin":true},"x":{"constructor":1,"y":2}}') as object;
-    const { claims: read } = (await refusal(sign({ claims }))) as { claims: object };
-    expect(JSON.stringify(read)).toBe('{"x":{"y":2}}');
+  it('refuses a member named __proto__, and keeps every other name [T609]', async () => {
+    const claims = JSON.parse('{"x":{"__proto__":{"admin":true}}}') as object;
+    expect(await refusal(sign({ claims }))).toBe('claims must not have a member named __proto__');
+    const kept = { constructor: 1, toString: 'a', x: { valueOf: 2 } };
+    expect(((await refusal(sign({ claims: kept }))) as { claims: object }).claims).toEqual(kept);
+  });
+
+  it('has a claim with an inexact number as null, and names it [T608]', async () => {
+    const claims = '{"id":12345678901234567891,"a":{"b":[1e400]},"toString":0.1,"x":"12345678901234567891"}';
+    const { claims: _, claimsToPersist: __, ...rest } = good;
+    const payload = `${JSON.stringify(rest).slice(0, -1)},"n":12345678901234567891,"claims":${claims},"claimsToPersist":["id","x"]}`;
+    const signed = [JSON.stringify({ alg: 'HS256' }), payload]
+      .map((part) => Buffer.from(part).toString('base64url'))
+      .join('.');
+    const token = `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
+    expect(await refusal(token)).toEqual({
+      claims: { id: null, a: null, toString: 0.1, x: '12345678901234567891' },
+      claimsToPersist: ['x'],
+      unusable: ['id', 'a'],
+    });
   });
 });

@@ -1,4 +1,4 @@
-import { CLAIM_BOUNDS, jsonFault, oauthError, type AppError } from '@attestry/contracts';
+import { CLAIM_BOUNDS, jsonFault, oauthError, withoutInexactNumbers, type AppError } from '@attestry/contracts';
 import { plainCopy } from '@attestry/service-kit';
 import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose';
 import { isObject } from '../protocol/raw-request.js';
@@ -60,6 +60,8 @@ export interface InteractionResult {
   claims: Record<string, unknown>;
   /** Names of claims that are stored with the user. */
   claimsToPersist: string[];
+  /** Names of claims that cannot be used, which have the value null, if there are any. */
+  unusable?: string[];
 }
 
 /** What the token that the browser brings back says. @throws AppError access_denied */
@@ -88,7 +90,14 @@ export const verifySessionToken = async (
   const fault = isObject(claims) ? jsonFault(claims, CLAIM_BOUNDS) : 'must be an object';
   if (fault) throw refused(`claims ${fault}`);
   if (!isNames(claimsToPersist)) throw refused('claimsToPersist must be an array of strings');
-  return { claims: plainCopy(claims) as Record<string, unknown>, claimsToPersist };
+  const text = Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8');
+  const usable = withoutInexactNumbers(plainCopy(claims) as Record<string, unknown>, text, ['claims']);
+  const { unusable } = usable;
+  return {
+    claims: usable.claims,
+    claimsToPersist: claimsToPersist.filter((name) => !unusable.includes(name)),
+    ...(unusable.length > 0 && { unusable }),
+  };
 };
 
 const isNames = (value: unknown): value is string[] =>

@@ -703,6 +703,24 @@ describe('map-claims', () => {
     [{ mapFrom: 'claims.a.n', required: true }, ['credential_request_denied', 'map-claims']],
   ])('%j', (mapping, expected) => expect(map(mapping)).toEqual(expected));
 
+  it.each([...Object.getOwnPropertyNames(Object.prototype), 'prototype'].filter((name) => name !== '__proto__'))(
+    'reads only own members: %s as claim, mapping, path and absent [T609]',
+    (name) => {
+      const own = { [name]: { [name]: 'x' } };
+      for (const mapFrom of [`claims.${name}`, `claims.${name}.${name}`]) {
+        expect(mapClaims({ [name]: { mapFrom } }, { claims: {} })).toEqual({});
+        expect(mapClaims({ [name]: { mapFrom, defaultValue: 1 } }, { claims: { other: {} } })).toEqual({ [name]: 1 });
+        expect(JSON.stringify(mapClaims({ [name]: { mapFrom, required: true } }, { claims: own }))).toBe(
+          JSON.stringify({ [name]: mapFrom === `claims.${name}` ? { [name]: 'x' } : 'x' }),
+        );
+        expect(outcome(() => mapClaims({ [name]: { mapFrom, required: true } }, { claims: {} }))).toEqual([
+          'credential_request_denied',
+          'map-claims',
+        ]);
+      }
+    },
+  );
+
   const merge = (claims: object, ofSet: object) =>
     claimsOfCredential({ claims, claimSets: [{ identifier: 'set', claims: ofSet }] }, 'set');
   it('does not merge nested values; those of a claim set take precedence', () =>

@@ -3,7 +3,9 @@ import {
   AppError,
   completeSignIn,
   jsonSize,
+  namesOfUnusable,
   oauthError,
+  withoutInexactNumbers,
   type CompletedSignIn,
   type CompleteSignInRequest,
   type TenantServiceContext,
@@ -47,15 +49,21 @@ export class CompleteSignIn {
     const { identitySpaceId } = provider.settings;
     // The code belongs to the issuer that the sign-in began at: no other one may receive it (RFC 9700 §4.4).
     if (identitySpaceId !== body.identitySpaceId) throw providerFailed('was replaced during the sign-in');
-    const { sub, ...claims } = await this.idToken(provider, body, context);
+    const { token, claims: all } = await this.idToken(provider, body, context);
+    const { sub, ...found } = all;
     if (sub.length === 0 || sub.length > MAX_SUBJECT)
       throw providerFailed(`returned a subject that is not 1 to ${MAX_SUBJECT} characters long`);
+    const { claims, unusable } = withoutInexactNumbers(
+      Object.fromEntries(Object.entries(found).filter(([name]) => !PROTOCOL_CLAIMS.has(name))),
+      Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8'),
+    );
     return {
       url: provider.settings.url,
       ...(identitySpaceId !== undefined && { identitySpaceId }),
       subjectId: sub,
-      claims: Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name))),
-      claimsToPersist: provider.settings.claimsToPersist,
+      claims,
+      claimsToPersist: provider.settings.claimsToPersist.filter((name) => !unusable.includes(name)),
+      ...(unusable.length > 0 && { unusableClaims: namesOfUnusable(unusable) }),
     };
   }
 
@@ -63,7 +71,7 @@ export class CompleteSignIn {
     { client, settings }: SignInProvider,
     body: CompleteSignInRequest,
     context: TenantServiceContext,
-  ): Promise<oidc.IDToken> {
+  ): Promise<{ token: string; claims: oidc.IDToken }> {
     const url = new URL(body.redirectUrl);
     url.search = body.query;
     try {
@@ -76,7 +84,7 @@ export class CompleteSignIn {
       const claims = tokens.claims();
       if (!claims) throw providerFailed('returned no ID token');
       if (jsonSize(claims, CLAIM_LIMITS).exceeds) throw providerFailed('returned an ID token that is too large');
-      return claims;
+      return { token: tokens.id_token!, claims };
     } catch (error) {
       if (error instanceof AppError) throw error;
       this.logger.info(

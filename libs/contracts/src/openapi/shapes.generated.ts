@@ -1157,7 +1157,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   ErrorDetail: {
     type: 'object',
     properties: {
-      value: { description: 'The rejected value. Absent for secrets and for long values.' },
+      value: {
+        description: 'The rejected value. Absent for secrets, addresses that may contain one, and long values.',
+      },
       msg: {
         type: 'string',
         description: 'What is wrong with the parameter, for example `must be at most 10 minutes`.',

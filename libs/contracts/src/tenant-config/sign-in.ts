@@ -59,6 +59,8 @@ export class CompletedSignIn {
   claims: Record<string, unknown>;
   /** Names of those `claims` that are stored with the user. */
   claimsToPersist: string[];
+  /** Names of those `claims` that have a number which would be signed with another value; they are null. */
+  unusableClaims?: string[];
 }
 
 export const completeSignIn = defineOperation({

@@ -3181,7 +3181,7 @@ export interface components {
       msg: string;
       /** @description Name of the parameter or member. */
       param: string;
-      /** @description The rejected value. Absent for secrets and for long values. */
+      /** @description The rejected value. Absent for secrets, addresses that may contain one, and long values. */
       value?: unknown;
     };
     EventObject: {

@@ -79,5 +79,5 @@ export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
  */
 const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'cti', 'jti', 'cnf', 'type', 'status', 'vc'],
-  ...['__proto__', 'constructor', 'prototype'],
+  ...['__proto__'],
 ]);

@@ -29,7 +29,7 @@ export interface SdJwtContent extends ConfigurationContent {
 }
 
 /** No data in JavaScript objects, as which credentials are built and read. */
-const NO_DATA: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const NO_DATA: ReadonlySet<string> = new Set(['__proto__']);
 
 /** RFC 3986 §4.3 */
 const ABSOLUTE_URI = /^[a-z][a-z0-9+.-]*:[\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e%]+$/i;

@@ -37,7 +37,7 @@ export interface MdocContent extends ConfigurationContent {
 }
 
 /** No data in JavaScript objects, as which verifiers read documents. */
-const NO_DATA: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const NO_DATA: ReadonlySet<string> = new Set(['__proto__']);
 
 const nameFault = (name: string): string | undefined => {
   if (!name.isWellFormed()) return 'must be well-formed Unicode';

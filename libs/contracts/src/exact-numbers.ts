@@ -1,0 +1,122 @@
+/** Of a number that may have another decimal value than its double: 15 significant digits and two digits of exponent never do. */
+const SUSPECT = /\d[\d.]{15}|\de[+-]?\d{3}/i;
+const NUMBER = /-?\d[\d.eE+-]*/y;
+
+/** Digits without zeros at either end, and the power of ten of the last one; zero has none. */
+const decimalOf = (number: string): string => {
+  const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '';
+  return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+};
+
+/** Whether a JSON number has the decimal value of the shortest text of its double (ECMA-262 §6.1.6.1.20, RFC 8785 §3.2.2.3). */
+export const isExactNumber = (number: string): boolean => {
+  if (!SUSPECT.test(number)) return true;
+  const double = Number(number);
+  return Number.isFinite(double) && decimalOf(number) === decimalOf(String(double));
+};
+
+interface Level {
+  /** Where the name of the current member begins in the text; undefined for the entries of an array. */
+  name: number | undefined;
+  isArray: boolean;
+  entry: number;
+}
+
+/**
+ * Paths of the numbers of a JSON text that would be signed with another value. The text is scanned for suspicious digits first, so that nearly
+ * all texts cost one pass of a regular expression; nothing is parsed a second time.
+ * @param text that `JSON.parse` accepts
+ * @param most paths that are returned
+ */
+export const inexactNumbers = (text: string, most: number): string[][] => {
+  if (!SUSPECT.test(text)) return [];
+  const found: string[][] = [];
+  const levels: Level[] = [];
+  let nameExpected = false;
+  for (let at = 0; at < text.length && found.length < most; at++) {
+    const level = levels.at(-1);
+    switch (text[at]) {
+      case '"':
+        if (nameExpected) level!.name = at;
+        nameExpected = false;
+        at = endOfText(text, at);
+        break;
+      case '{':
+        levels.push({ name: undefined, isArray: false, entry: 0 });
+        nameExpected = true;
+        break;
+      case '[':
+        levels.push({ name: undefined, isArray: true, entry: 0 });
+        nameExpected = false;
+        break;
+      case '}':
+      case ']':
+        levels.pop();
+        nameExpected = false;
+        break;
+      case ',':
+        level!.entry++;
+        nameExpected = !level!.isArray;
+        break;
+      default: {
+        const number = match(NUMBER, text, at);
+        if (number === undefined) break;
+        at += number.length - 1;
+        if (!isExactNumber(number)) found.push(levels.map((one) => stepOf(text, one)));
+      }
+    }
+  }
+  return found;
+};
+
+const match = (pattern: RegExp, text: string, at: number): string | undefined => {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+};
+
+/** Index of the closing quotation mark; without a regular expression, whose stack a long text would exhaust. */
+const endOfText = (text: string, start: number): number => {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (text[end - 1 - escapes] === '\\') escapes++;
+    if (escapes % 2 === 0) return end;
+  }
+  return text.length;
+};
+
+const stepOf = (text: string, { name, isArray, entry }: Level): string =>
+  isArray ? String(entry) : (JSON.parse(text.slice(name, endOfText(text, name!) + 1)) as string);
+
+/** Claims, and the names of those that cannot be used, which have the value null. */
+export interface UsableClaims {
+  claims: Record<string, unknown>;
+  unusable: string[];
+}
+
+/**
+ * Claims of a foreign JSON text without those that have an inexact number at any depth: these are null, which is no value, so that no earlier
+ * value of the name takes its place.
+ * @param path of the claims in the text
+ */
+export const withoutInexactNumbers = (
+  claims: Record<string, unknown>,
+  text: string,
+  path: readonly string[] = [],
+): UsableClaims => {
+  const names = inexactNumbers(text, Infinity)
+    .filter((steps) => steps.length > path.length && path.every((step, index) => steps[index] === step))
+    .map((steps) => steps[path.length]!);
+  const unusable = [...new Set(names)].filter((name) => Object.hasOwn(claims, name));
+  if (unusable.length === 0) return { claims, unusable };
+  return { claims: { ...claims, ...Object.fromEntries(unusable.map((name) => [name, null])) }, unusable };
+};
+
+/** Unusable claims that a log line or a record names, and longest name. */
+const [MAX_NAMED, MAX_NAME] = [10, 100];
+
+/** Names of unusable claims for a log line or a record. */
+export const namesOfUnusable = (names: readonly string[]): string[] =>
+  names.slice(0, MAX_NAMED).map((name) => name.slice(0, MAX_NAME).toWellFormed());
