@@ -2,7 +2,7 @@
 const WRITTEN = /^[a-z][a-z0-9+.-]*:\/\/(?![/?#])[\w.~:/?#[\]@!$&'()*+,;=%-]+$/i;
 
 /**
- * An address as it was given, so that it is stored, sent and called byte for byte; its ASCII form if it is not written as RFC 3986 requires,
+ * An address as given, so that it is stored, sent and called byte for byte; its ASCII form if it is not written as RFC 3986 requires,
  * for example with an internationalized host.
  * @param text of which `URL.canParse` is true
  */
@@ -24,7 +24,12 @@ export const withParameters = (
   const [base, ...rest] = address.split('?');
   const own = rest.join('?');
   const left = new Set(names);
-  const kept = own && own.split('&').filter((pair) => !left.has(nameOf(pair))).join('&');
+  const kept =
+    own &&
+    own
+      .split('&')
+      .filter((pair) => !left.has(nameOf(pair)))
+      .join('&');
   const separator = kept === '' || kept.endsWith('&') ? '' : '&';
   return `${base}?${kept}${separator}${parameters.toString()}`;
 };

@@ -113,7 +113,12 @@ export const PERMISSIONS = Object.fromEntries(
 ) as unknown as Readonly<Record<Role, readonly Permission[]>>;
 
 /** Resources that define the identity of a tenant, how its users are authenticated, and where their claims are from. */
-const IDENTITY_RESOURCES: readonly Resource[] = ['custom-domain', 'dids', 'authentication-providers', 'interaction-hook'];
+const IDENTITY_RESOURCES: readonly Resource[] = [
+  'custom-domain',
+  'dids',
+  'authentication-providers',
+  'interaction-hook',
+];
 /** Roles that may change it while the tenant's `restrictIdentityRoles` is on. */
 export const IDENTITY_ROLES: readonly Role[] = ISSUER;
 

@@ -12,10 +12,7 @@ export interface ClientAddress {
 const OWN_NAMES = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'];
 
 /** The wallet's address, byte for byte, with the parameters of the response. RFC 6749 §3.1.2 */
-export const clientUrl = (
-  { redirectUri, state, issuer }: ClientAddress,
-  parameters: Record<string, string>,
-): string =>
+export const clientUrl = ({ redirectUri, state, issuer }: ClientAddress, parameters: Record<string, string>): string =>
   withParameters(
     redirectUri,
     new URLSearchParams({ ...parameters, ...(state !== undefined && { state }), iss: issuer }),

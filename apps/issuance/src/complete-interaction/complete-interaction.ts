@@ -1,4 +1,10 @@
-import { completeInteraction, InteractionQuery, namesOfUnusable, type HolderContext, type HttpAnswer } from '@attestry/contracts';
+import {
+  completeInteraction,
+  InteractionQuery,
+  namesOfUnusable,
+  type HolderContext,
+  type HttpAnswer,
+} from '@attestry/contracts';
 import { withoutRecord } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { AuthorizationAnswers, type AuthorizationStep } from '../authorization-request/authorization-answers.js';

@@ -69,7 +69,9 @@ export class Discovery {
     const document = await this.fetch(tenantId, url);
     // The same address may be spelled in another way; one of which port or fragment was dropped is another address.
     const isSame = withoutSlash(new URL(given).href) === url;
-    const fault = faultOf(document, isSame ? [url, withoutSlash(given)] : [url], (endpoint) => this.faultOfEndpoint(endpoint));
+    const fault = faultOf(document, isSame ? [url, withoutSlash(given)] : [url], (endpoint) =>
+      this.faultOfEndpoint(endpoint),
+    );
     if (fault !== undefined) throw refused(fault, given);
     return document as DiscoveryDocument;
   }

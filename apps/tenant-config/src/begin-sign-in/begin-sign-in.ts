@@ -1,4 +1,10 @@
-import { asciiAddress, beginSignIn, withParameters, type BegunSignIn, type TenantServiceContext } from '@attestry/contracts';
+import {
+  asciiAddress,
+  beginSignIn,
+  withParameters,
+  type BegunSignIn,
+  type TenantServiceContext,
+} from '@attestry/contracts';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { authenticationParameters } from '../sign-in/authentication-parameters.js';
 import { SignInProviders } from '../sign-in/sign-in-providers.js';
