@@ -68,7 +68,8 @@ const connected = async (
   } catch (error) {
     return [faultOf(error, schema)];
   } finally {
-    await client.end().catch(() => undefined);
+    // One that failed has ended.
+    await Promise.allSettled([client.end()]);
   }
 };
 

@@ -1,7 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /** Tables of the keys in the file of the events (libs/keys, key-file.jobs.ts). */
-const TABLES = ['tenant_keys', 'signing_keys', 'data_keys', 'sealed_values', 'peppers', 'remembered', 'key_checkpoints'];
+const TABLES = [
+  'tenant_keys',
+  'signing_keys',
+  'data_keys',
+  'sealed_values',
+  'peppers',
+  'remembered',
+  'key_checkpoints',
+];
 
 /** Puts the keys of an older copy of `events.db` into a newer one whose platform does not run; the events stay. */
 export const restoreKeys = (file: string, older: string): void => {

@@ -263,7 +263,7 @@ export const loadContents = async (
   rows: readonly EventRow[],
 ): Promise<ReadonlyMap<string, EventContents>> => {
   const found = await Promise.all(
-    BOTH.map((slot) => {
+    BOTH.map(async (slot) => {
       const { id, metadata, data } = SLOTS[slot];
       const ids = rows.filter(({ outcome }) => (outcome === 'START') === (slot === 'start')).map((row) => row.id);
       if (ids.length === 0) return [];

@@ -26,16 +26,16 @@ describe('requests in flight', () => {
     [{ 'content-length': String(MAX_BODY_BYTES) }, MAX_BODY_BYTES],
     // A 413, and not read.
     [{ 'content-length': String(MAX_BODY_BYTES + 1) }, 0],
-  ])('reserve the length that the headers declare: %j', (headers, bytes) => {
+  ])('reserve the length that the headers declare: %j', async (headers, bytes) => {
     const taken: unknown[] = [];
-    limitInFlight(exchangeOf({ headers }), { ...inFlightOf(taken), routes, unread });
+    await limitInFlight(exchangeOf({ headers }), { ...inFlightOf(taken), routes, unread });
     expect(taken).toEqual([['192.0.2.1', bytes]]);
   });
 
-  it.each(['finish', 'close'])('are released at the event %s of the response', (event) => {
+  it.each(['finish', 'close'])('are released at the event %s of the response', async (event) => {
     const { inFlight, released } = inFlightOf([]);
     const exchange = exchangeOf();
-    limitInFlight(exchange, { inFlight, routes, unread });
+    await limitInFlight(exchange, { inFlight, routes, unread });
     expect([exchange.inFlight === undefined, released()]).toEqual([false, 0]);
     replyOf(exchange).raw.emit(event);
     expect(released()).toBe(1);
