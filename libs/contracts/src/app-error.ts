@@ -89,9 +89,13 @@ const holdsPassword = (value: unknown): boolean =>
     ? mayHavePassword(value)
     : typeof value === 'object' && value !== null && Object.values(value).some(holdsPassword);
 
-/** Without the value of an address that may contain a password. */
-const shownDetail = ({ value, ...detail }: ErrorDetail): ErrorDetail =>
-  value === undefined || holdsPassword(value) ? detail : { value, ...detail };
+/** Without the values of addresses that may contain a password; what has none is not copied. */
+const shownDetails = (details: ErrorDetail[]): ErrorDetail[] =>
+  details.some(({ value }) => holdsPassword(value))
+    ? details.map(({ value, ...detail }) =>
+        value === undefined || holdsPassword(value) ? detail : { value, ...detail },
+      )
+    : details;
 
 export class AppError extends Error {
   override readonly name = 'AppError';
@@ -108,7 +112,7 @@ export class AppError extends Error {
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = options.code ?? PLATFORM_CODE[kind];
-    this.details = options.details?.map(shownDetail);
+    this.details = options.details && shownDetails(options.details);
     this.check = options.check;
     this.claim = options.claim;
     this.headers = options.headers;

@@ -530,6 +530,7 @@ describe('claims of a session with a deferral', () => {
 describe('deferred issuances of a tenant', () => {
   it('are listed page by page, and neither listed nor decided by another [T394]', async () => {
     const deferred = [await defer(), await defer()];
+    for (const { id } of deferred) await waitUntil(() => find(id));
     const page = (await admin(listDeferredIssuances, { query: { limit: 1 } })) as PageOf<DeferredIssuance>;
     expect(page.data).toHaveLength(1);
     const next = (await admin(listDeferredIssuances, {

@@ -17,7 +17,7 @@ describe('metrics', () => {
     const declared = new Set(all.flatMap(({ labels }) => [...labels]));
     expect([...declared].sort()).toEqual(
       ['check', 'class', 'consumer', 'kind', 'lease', 'name', 'operation', 'outcome', 'projection', 'reaction']
-        .concat(['budget', 'participant', 'reason', 'runs', 'state', 'status', 'store'])
+        .concat(['budget', 'participant', 'period', 'reason', 'runs', 'state', 'status', 'store'])
         .sort(),
     );
   });
