@@ -292,13 +292,17 @@ describe('encrypted deferred requests', () => {
           body,
           headers: { 'content-type': mediaType },
         });
-      await waitUntil(async () => (await send(JSON.stringify({ transaction_id }), 'application/json')).status === 400, {
-        what: 'the setting to have effect',
-      });
-      const answers = [
-        await send(JSON.stringify({ transaction_id }), 'application/json'),
-        await send(await encrypt({ transaction_id }), 'application/jwt'),
-      ];
+      // Each process has it within a second.
+      const answers = await waitUntil(
+        async () => {
+          const both = [
+            await send(JSON.stringify({ transaction_id }), 'application/json'),
+            await send(await encrypt({ transaction_id }), 'application/jwt'),
+          ];
+          return both.every(({ status }) => status === 400) && both;
+        },
+        { what: 'the setting to have effect' },
+      );
       expect(answers.map(({ body }) => (body as { error_description: string }).error_description)).toEqual([
         'the request must be encrypted: this issuer requires the content type application/jwt',
         'credential_response_encryption is required by this issuer',

@@ -397,7 +397,7 @@ describe('metadata', () => {
     const plain = await wire().request('GET', path, { headers: { accept: 'application/json' } });
     const answer = await wire().request('GET', path, { headers: { accept: 'application/jwt' } });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/jwt']);
-    expect(answer.headers.get('vary')).toBe('Accept-Language, Accept');
+    expect(answer.headers.get('vary')).toBe('Accept-Language, Accept, Accept-Encoding');
     const ca = await wire().request<{ certificates: string[] }>('GET', '/v1/openid/issuer-ca');
     const { signedCredentialIssuer } = await new Wallet(undefined, ca.body.certificates[0]).metadata(tenant.url);
     const { header, payload } = signedCredentialIssuer!.jwt;

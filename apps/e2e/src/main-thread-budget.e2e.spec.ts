@@ -124,7 +124,7 @@ describe('the main thread', () => {
   );
 
   it(
-    'is not blocked by ten JSON-LD contexts of 1 MiB that nest [T565]',
+    'is not blocked by JSON-LD contexts of 1 MiB that nest [T565]',
     async () => {
       const scoped = (levels: number): object =>
         levels === 0
@@ -142,13 +142,13 @@ describe('the main thread', () => {
         const { port } = server.address() as AddressInfo;
         const statuses = new Set<number>();
         const held = await thread.heldBy(async () => {
-          const contexts = Array.from({ length: 10 }, (_, n) => `http://127.0.0.1:${port}/${n}`);
+          const contexts = Array.from({ length: 8 }, (_, n) => `http://127.0.0.1:${port}/${n}`);
           const request = { ...jwtVcRequest(), type: `Nested${served}`, contexts };
           statuses.add((await world.tenant.api.webSemantic.create(request)).status);
         });
         expect(held).toBeLessThanOrEqual(MAIN_THREAD_LIMIT_MS);
         expect([...statuses]).toEqual([201]);
-        expect(served).toBeGreaterThanOrEqual(10);
+        expect(served).toBeGreaterThanOrEqual(8);
       } finally {
         server.close();
       }

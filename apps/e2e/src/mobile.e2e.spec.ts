@@ -300,7 +300,7 @@ describe('the wire', () => {
     const { uri } = await offer({ claims: {}, userId });
     const nameless = { given_name: 'Zoë', birthdate: '1990-12-10' };
     expectStatus(await tenant.api.users.update(userId, { claims: nameless }), 200);
-    const missing = `family_name has no value, but is mandatory for ${MDL}`;
+    const missing = `org.iso.18013.5.1 family_name has no value, but is mandatory for ${MDL}`;
     expect(await requestCredential(uri, id, await makeHolderKey())).toEqual([
       400,
       'credential_request_denied',
@@ -315,7 +315,7 @@ describe('the wire', () => {
     ]);
     const type = 'org.example.card.empty';
     const empty = expectStatus(await tenant.api.mobile.create({ ...card, type } as never), 201).id;
-    const msg = `must fit credential configuration ${empty}: namespaces must have at least one element with a value`;
+    const msg = `must fit credential configuration ${empty}: org.example.licence.1 points has no value, and no other element has one: an mdoc has at least one element`;
     expect(await refused([empty], {})).toEqual([{ param: 'claims', location: 'body', msg }]);
   });
 

@@ -179,11 +179,13 @@ export class Streams {
     const isKnown = entry?.aggregate === aggregate;
     const known = isKnown && { state: entry.state as State, revision: entry.revision, chain: entry.chain };
     if (options.cached && known) return { ...known, cached: true };
-    if (options.cached && options.absence && this.absent?.has(stream))
-      return { ...this.initial(aggregate), cached: true };
+    if (options.cached && options.absence && this.absent?.has(stream)) {
+      return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START, cached: true };
+    }
     if (known && this.store.knownRevision(stream) === known.revision) return known;
     // Streams only grow: a folded state stays valid, and only newer events are read.
-    const first = await this.foldPage(aggregate, stream, known || this.initial(aggregate));
+    const start = known || { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
+    const first = await this.foldPage(aggregate, stream, start);
     if (options.absence && first.loaded.revision === NO_STREAM) this.rememberAbsence(stream);
     if (!first.isFull) return this.cacheState(aggregate, stream, first.loaded);
     // Callers of an uncached long stream wait for the first of them, then read newer events.

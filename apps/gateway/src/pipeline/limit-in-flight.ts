@@ -26,5 +26,5 @@ export const limitInFlight = (exchange: Exchange, { inFlight, routes, unread }: 
   }
   const { release } = exchange.inFlight!;
   reply.raw.once('finish', release).once('close', release);
-  return unread.check(address)?.catch(refuse);
+  if (unread.mayBeOver) return unread.check(address)?.catch(refuse);
 };

@@ -24,12 +24,8 @@ export const addCommonHeaders = (
 export const sendAnswer = (exchange: Exchange, deps: Used, { status, headers, body }: Answer): FastifyReply => {
   const { request, reply, address } = exchange;
   addCommonHeaders(exchange, deps);
-  deps.unread.add(address, reply.raw, request.method === 'HEAD' ? 0 : lengthOf(body));
+  // A stream counts nothing here: its bytes are counted as they wait.
+  const bytes = typeof body === 'string' ? Buffer.byteLength(body) : Buffer.isBuffer(body) ? body.length : 0;
+  deps.unread.add(address, reply.raw, request.method === 'HEAD' ? 0 : bytes);
   return reply.code(status).headers(headers).send(body);
-};
-
-/** Bytes; 0 for a stream, whose bytes are counted as they wait. */
-const lengthOf = (body: Answer['body']): number => {
-  if (typeof body === 'string') return Buffer.byteLength(body);
-  return Buffer.isBuffer(body) ? body.length : 0;
 };

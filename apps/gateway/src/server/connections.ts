@@ -19,8 +19,6 @@ export class Connections {
   private readonly proxies: TrustedProxies;
   private readonly refused;
   private readonly open = new Set<Socket>();
-  /** Requests that are not answered completely. */
-  private inFlight = 0;
 
   constructor(
     private readonly limits: Limits,
@@ -30,7 +28,9 @@ export class Connections {
     this.refused = metrics.counter('httpRefused');
     metrics.onScrape(() => {
       metrics.gauge('httpConnections').set(this.open.size);
-      metrics.gauge('httpInFlight').set(this.inFlight);
+      let inFlight = 0;
+      for (const socket of this.open) inFlight += this.exchanges.get(socket)?.size ?? 0;
+      metrics.gauge('httpInFlight').set(inFlight);
     });
   }
 
@@ -41,11 +41,7 @@ export class Connections {
       const exchange = { request, response };
       const exchanges = this.exchanges.get(socket) ?? new Set();
       this.exchanges.set(socket, exchanges.add(exchange));
-      this.inFlight++;
-      response.once('close', () => {
-        exchanges.delete(exchange);
-        this.inFlight--;
-      });
+      response.once('close', exchanges.delete.bind(exchanges, exchange));
     });
   }
 

@@ -58,6 +58,8 @@ export class UnreadAnswers {
   private readonly byKey = new Map<string, number>();
   private readonly refused;
   private total = 0;
+  /** Whether {@link check} can refuse: no address has more than all of them. */
+  mayBeOver = false;
   private measuredAt = -Infinity;
   private measuring: Promise<void> | undefined;
   private isComparing = false;
@@ -110,23 +112,18 @@ export class UnreadAnswers {
    * @throws AppError 429 when the address, or its network, would have too many unread bytes
    */
   reserve(address: string, response: ServerResponse, bytes: number): void | Promise<void> {
-    if (!this.isOver(address, bytes)) return this.charge(address, response, bytes, bytes);
+    if (!this.isOver(address, bytes)) return this.add(address, response, bytes, bytes);
     return this.measure().then(() => {
       if (this.isOver(address, bytes) && (this.byKey.get(address) ?? 0) > 0) throw this.tooMany();
-      this.charge(address, response, bytes, bytes);
+      this.add(address, response, bytes, bytes);
     });
   }
 
-  /** Counts an answer that is about to be sent. When all together are too many, answers of the address with most are ended. */
-  add(address: string, response: ServerResponse, bytes: number): void {
-    this.charge(address, response, bytes, 0);
-    const { maxUnreadBytesTotal: limit } = this.config;
-    if (this.total > limit) this.makeRoom();
-    // In time before answers that were read are counted as unread.
-    else if (this.total > limit / 2) void this.measure();
-  }
-
-  private charge(address: string, response: ServerResponse, bytes: number, reserved: number): void {
+  /**
+   * Counts an answer that is about to be sent. When all together are too many, answers of the address with most are ended.
+   * @param reserved bytes of it that are not sent yet
+   */
+  add(address: string, response: ServerResponse, bytes: number, reserved = 0): void {
     const connection = response.req && this.open.get(response.req.socket);
     if (!connection) return;
     if (connection.keys[0] !== address) {
@@ -140,20 +137,28 @@ export class UnreadAnswers {
     const before = responses.get(response);
     responses.set(response, reserved);
     this.count(connection, connection.bytes + bytes - (before ?? 0));
+    const { maxUnreadBytesTotal: limit } = this.config;
+    if (this.total > limit) this.makeRoom();
+    // In time before answers that were read are counted as unread.
+    else if (this.total > limit / 2) void this.measure();
     if (before !== undefined) return;
-    response.once('close', () => {
-      const unsent = responses.get(response)!;
-      responses.delete(response);
-      const left = connection.bytes - unsent;
-      this.count(connection, responses.size === 0 && left < LARGE_BYTES ? 0 : left);
-    });
+    // Bound, as this is done for every answer.
+    response.once('close', this.count.bind(this, connection, 0, response));
   }
 
-  private count(connection: Connection, bytes: number): void {
+  /** @param closed the answer that has ended: what it did not send is not counted any more, instead of `bytes` */
+  private count(connection: Connection, bytes: number, closed?: ServerResponse): void {
+    if (closed) {
+      const { responses } = connection;
+      const left = connection.bytes - responses.get(closed)!;
+      responses.delete(closed);
+      bytes = responses.size === 0 && left < LARGE_BYTES ? 0 : left;
+    }
     const more = bytes - connection.bytes;
     connection.bytes = bytes;
     if (more === 0) return;
     this.total += more;
+    this.mayBeOver = this.total >= this.config.maxUnreadBytes;
     for (const key of connection.keys) {
       const counted = (this.byKey.get(key) ?? 0) + more;
       if (counted > 0) this.byKey.set(key, counted);

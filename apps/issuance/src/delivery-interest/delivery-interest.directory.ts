@@ -26,7 +26,8 @@ export class DeliveryInterest implements OnApplicationBootstrap {
 
   /** Stored in a stream of the tenant, so that it survives restarts and reaches other processes. */
   async hasSubscription(tenantId: string): Promise<boolean> {
-    const { state } = await this.recent.load(deliveryInterest, deliveryInterestStream(tenantId));
+    // In line, as this is asked for each credential.
+    const { state } = await this.recent.load(deliveryInterest, `${deliveryInterest.category}-${tenantId}`);
     return state.webhookIds.length > 0;
   }
 

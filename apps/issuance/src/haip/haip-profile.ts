@@ -25,9 +25,15 @@ export class HaipProfile {
 
   /** Runs a check of the profile for a tenant that has it. @throws what `check` throws */
   async enforce(tenantId: string, check: () => void): Promise<void> {
-    await this.recent.check(openIdSettings, openIdSettingsStream(tenantId), ({ profile }) => {
-      if (profile === 'haip') check();
-    });
+    const stream = openIdSettingsStream(tenantId);
+    const { state, cached } = await this.recent.load(openIdSettings, stream);
+    if (state.profile !== 'haip') return;
+    try {
+      check();
+    } catch (error) {
+      // A cached state alone refuses nothing.
+      if (!cached || (await this.recent.reload(openIdSettings, stream)).state.profile === 'haip') throw error;
+    }
   }
 
   async loadFacts(tenantId: string): Promise<HaipFacts> {

@@ -4,7 +4,6 @@ import { KeyNotFound } from '@attestry/keys';
 import { CompactEncrypt, errors, importJWK } from 'jose';
 import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
-import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import { RecentStates } from '../recent-states/recent-states.js';
 import {
@@ -40,9 +39,17 @@ export class MessageEncryption {
    */
   async openRequest(raw: RawRequest, tenantId: string): Promise<OpenedRequest> {
     const isEncrypted = mediaTypeOf(raw.headers['content-type']) === 'application/jwt';
-    const policy = await this.recent.check(openIdSettings, openIdSettingsStream(tenantId), (settings) =>
-      policyFor(settings, isEncrypted),
-    );
+    const stream = openIdSettingsStream(tenantId);
+    const loaded = await this.recent.load(openIdSettings, stream);
+    let policy = loaded.state.encryption ? encryptionPolicy(loaded.state) : DEFAULT_POLICY;
+    // A cached state alone refuses nothing.
+    if (loaded.cached && (isEncrypted ? !policy.enabled : policy.requestRequired)) {
+      const { state } = await this.recent.reload(openIdSettings, stream);
+      policy = state.encryption ? encryptionPolicy(state) : DEFAULT_POLICY;
+    }
+    if (!isEncrypted && policy.requestRequired)
+      throw refused('the request must be encrypted: this issuer requires the content type application/jwt');
+    if (isEncrypted && !policy.enabled) throw refused('encrypted requests are disabled by this issuer');
     return { text: isEncrypted ? await this.decrypt(raw.text, tenantId) : raw.text, isEncrypted, policy };
   }
 
@@ -51,7 +58,8 @@ export class MessageEncryption {
   }
 
   private async policyOf(tenantId: string): Promise<EncryptionPolicy> {
-    return policyIn((await this.recent.load(openIdSettings, openIdSettingsStream(tenantId))).state);
+    const { state } = await this.recent.load(openIdSettings, openIdSettingsStream(tenantId));
+    return state.encryption ? encryptionPolicy(state) : DEFAULT_POLICY;
   }
 
   private async decrypt(jwe: string, tenantId: string): Promise<string> {
@@ -69,18 +77,6 @@ export class MessageEncryption {
     }
   }
 }
-
-const policyIn = (settings: OpenIdSettings): EncryptionPolicy =>
-  settings.encryption ? encryptionPolicy(settings) : DEFAULT_POLICY;
-
-/** @throws AppError where it does not allow the request */
-const policyFor = (settings: OpenIdSettings, isEncrypted: boolean): EncryptionPolicy => {
-  const policy = policyIn(settings);
-  if (!isEncrypted && policy.requestRequired)
-    throw refused('the request must be encrypted: this issuer requires the content type application/jwt');
-  if (isEncrypted && !policy.enabled) throw refused('encrypted requests are disabled by this issuer');
-  return policy;
-};
 
 const unknownKid = () => refused('kid is not a current key of credential_request_encryption in the metadata');
 

@@ -24,7 +24,7 @@ export const isPending = ({ mapFrom }: ClaimMapping, { finalClaims }: UserObject
 export const mapKnownClaims = (mappings: Record<string, ClaimMapping>, from: UserObject): Record<string, unknown> => {
   const claims: [string, unknown][] = [];
   for (const [name, mapping] of Object.entries(mappings)) {
-    if (isPending(mapping, from)) continue;
+    if (from.finalClaims && isPending(mapping, from)) continue;
     const { mapFrom, defaultValue } = mapping;
     const value = (mapFrom === undefined ? undefined : valueAt(from, mapFrom)) ?? defaultValue;
     if (value !== undefined) claims.push([name, value]);
@@ -44,7 +44,7 @@ export const mapClaims = (
 ): Record<string, unknown> => {
   const claims = mapKnownClaims(mappings, from);
   for (const [name, mapping] of Object.entries(mappings))
-    if (mapping.required && !Object.hasOwn(claims, name) && !isPending(mapping, from)) {
+    if (mapping.required && !Object.hasOwn(claims, name) && !(from.finalClaims && isPending(mapping, from))) {
       const claim = namespace === undefined ? name : `${namespace} ${name}`;
       throw oauthError('credential_request_denied', `the required claim ${claim} has no value`, {
         check: 'map-claims',

@@ -121,15 +121,16 @@ describe('settings that a tenant does not have', () => {
 
   it('refuse nothing from memory: a refusal reads them again', async () => {
     const other = otherProcess();
-    const check = (days: number | undefined) =>
-      other.recent.check(openIdSettings, stream, ({ deferredDays }) => {
-        if (deferredDays !== days) throw new Error(`${deferredDays}`);
-        return 'accepted';
+    const check = async () =>
+      other.haip.enforce(TENANT, () => {
+        throw new Error('refused');
       });
-    expect(await check(6)).toBe('accepted');
+    await put({ profile: 'haip' });
+    await expect(check()).rejects.toThrow('refused');
+    await put({ profile: 'default' });
+    // The other process still has the profile in memory.
+    await check();
     await put({ deferredDays: 7 });
-    expect(await check(7)).toBe('accepted');
-    await expect(check(8)).rejects.toThrow('7');
   });
 
   it('are read again after the store failed', async () => {

@@ -25,7 +25,7 @@ export class RecentStates {
     aggregate: Aggregate<State, Event>,
     stream: string,
   ): Promise<Loaded<State>> {
-    if (!this.isRecent(stream)) {
+    if (this.clock.now().getTime() - (this.checked.get(stream) ?? -Infinity) >= MAX_AGE_MS) {
       const underWay = this.reading.get(stream);
       if (!underWay) return this.read(aggregate, stream);
       await underWay;
@@ -47,28 +47,6 @@ export class RecentStates {
   /** For a refusal: a cached state alone refuses nothing. */
   reload<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, stream: string): Promise<Loaded<State>> {
     return this.read(aggregate, stream);
-  }
-
-  /**
-   * Runs a check on a state that may be a second old. What it refuses on a cached state is checked again on the stored one.
-   * @throws what `check` throws
-   */
-  async check<State, Event extends DomainEvent, Result>(
-    aggregate: Aggregate<State, Event>,
-    stream: string,
-    check: (state: State) => Result,
-  ): Promise<Result> {
-    const loaded = await this.load(aggregate, stream);
-    if (!loaded.cached) return check(loaded.state);
-    try {
-      return check(loaded.state);
-    } catch {
-      return check((await this.reload(aggregate, stream)).state);
-    }
-  }
-
-  private isRecent(stream: string): boolean {
-    return this.clock.now().getTime() - (this.checked.get(stream) ?? -Infinity) < MAX_AGE_MS;
   }
 
   private async read<State, Event extends DomainEvent>(
