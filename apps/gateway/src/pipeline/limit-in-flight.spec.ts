@@ -59,6 +59,7 @@ describe('requests in flight', () => {
   it('of an address that does not read its answers are a 429, in the shape of the route', async () => {
     const exchange = exchangeOf();
     const over = {
+      mayBeOver: true,
       check: async (address: string) => {
         throw new AppError('tooManyRequests', `unread by ${address}`);
       },

@@ -12,6 +12,7 @@ import { credentialConfiguration } from '../credential-configuration/credential-
 import { deliveryInterest } from '../delivery-interest/delivery-interest.state.js';
 import { HaipProfile } from '../haip/haip-profile.js';
 import { issuanceService } from '../index.js';
+import { MessageEncryption } from '../message-encryption/message-encryption.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import { wallets } from '../wallets/wallets.state.js';
 import { RecentStates } from './recent-states.js';
@@ -120,16 +121,13 @@ describe('settings that a tenant does not have', () => {
   });
 
   it('refuse nothing from memory: a refusal reads them again', async () => {
-    const other = otherProcess();
-    const check = async () =>
-      other.haip.enforce(TENANT, () => {
-        throw new Error('refused');
-      });
-    await put({ profile: 'haip' });
-    await expect(check()).rejects.toThrow('refused');
-    await put({ profile: 'default' });
-    // The other process still has the profile in memory.
-    await check();
+    const messages = new MessageEncryption({} as never, otherProcess().recent);
+    const raw = { method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, text: '{}' };
+    await put({ encryption: { requestRequired: true } });
+    await expect(messages.openRequest(raw, TENANT)).rejects.toMatchObject({ code: 'invalid_encryption_parameters' });
+    await put({ encryption: null });
+    // The other process still has the policy in memory.
+    expect((await messages.openRequest(raw, TENANT)).text).toBe('{}');
     await put({ deferredDays: 7 });
   });
 
