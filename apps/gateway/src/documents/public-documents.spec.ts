@@ -5,15 +5,15 @@ const document = (digest: string, content?: string, kind = 'json') => ({
   $document: { digest, kind, headers: { vary: 'Accept' }, ...(content !== undefined && { content }) },
 });
 
-/** A service with one document; records what it was told is held. */
+/** A service with one document; records the digests that calls name as held. */
 const serviceOf = (content: () => string, digest = () => content()) => {
-  const told: string[] = [];
+  const named: string[] = [];
   const call = async (held: string) => {
-    told.push(held);
+    named.push(held);
     await new Promise((resolve) => setImmediate(resolve));
     return document(digest(), held.includes(digest()) ? undefined : content());
   };
-  return { told, call };
+  return { named, call };
 };
 const found = async (pending: Promise<object>): Promise<FoundDocument> =>
   ((await pending) as { document: FoundDocument }).document;
@@ -21,34 +21,34 @@ const found = async (pending: Promise<object>): Promise<FoundDocument> =>
 describe('public documents', () => {
   it('have one buffer as long as their content is the same, which is sent to the gateway once', async () => {
     const documents = new PublicDocuments();
-    const { told, call } = serviceOf(() => 'abc');
+    const { named, call } = serviceOf(() => 'abc');
     const [first, second] = [
       await found(documents.find('a', 'de', call)),
       await found(documents.find('a', 'en', call)),
     ];
     expect(first.kept.bytes.toString()).toBe('abc');
     expect([second.kept === first.kept, second.headers, second.kind]).toEqual([true, { vary: 'Accept' }, 'json']);
-    expect(told).toEqual(['none', 'abc']);
+    expect(named).toEqual(['none', 'abc']);
   });
 
   it('name each form of one address that is held, the last first, and at most eight', async () => {
     const documents = new PublicDocuments();
     let digest = '0';
-    const { told, call } = serviceOf(() => digest);
+    const { named, call } = serviceOf(() => digest);
     for (let n = 0; n < 10; n++) {
       digest = String(n);
       await documents.find('a', digest, call);
     }
     await documents.find('a', 'x', call);
     await documents.find('b', 'x', call);
-    expect(told.at(-2)).toBe('9,8,7,6,5,4,3,2');
-    expect(told.at(-1)).toBe('none');
+    expect(named.at(-2)).toBe('9,8,7,6,5,4,3,2');
+    expect(named.at(-1)).toBe('none');
   });
 
   it('that changed are never answered as they were before the request', async () => {
     const documents = new PublicDocuments();
     let content = 'old';
-    const { told, call } = serviceOf(() => content);
+    const { named, call } = serviceOf(() => content);
     const before = documents.find('a', '', call);
     const during = documents.find('a', '', call);
     content = 'new';
@@ -57,7 +57,7 @@ describe('public documents', () => {
     expect((await found(after)).kept.bytes.toString()).toBe('new');
     await before;
     // Two requests shared the second call.
-    expect(told).toHaveLength(2);
+    expect(named).toHaveLength(2);
   });
 
   it('that fail leave nothing behind; the next request calls again', async () => {
@@ -99,13 +99,13 @@ describe('public documents', () => {
   it('are kept up to 64 MiB: the content that was used last stays', async () => {
     const documents = new PublicDocuments();
     const ten = 'x'.repeat(10 * 1_048_576);
-    const told: string[] = [];
+    const named: string[] = [];
     const get = (name: string) =>
       documents.find(name, '', async (held) => {
-        told.push(held);
+        named.push(held);
         return document(name, ten);
       });
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'a', 'g', 'a', 'b']) await get(name);
-    expect(told.slice(6)).toEqual(['a', 'none', 'a', 'none']);
+    expect(named.slice(6)).toEqual(['a', 'none', 'a', 'none']);
   });
 });
