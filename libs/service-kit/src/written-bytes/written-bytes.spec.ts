@@ -159,4 +159,15 @@ describe('bytes that a tenant writes', () => {
     expect(stored).toBeLessThan(limit + 3 * 2 ** 20);
     expect(counts.length).toBeLessThan(90);
   });
+
+  it('leave what is left to wallets to them, however many processes a client writes through [T583]', async () => {
+    const limit = 400_000;
+    const processes = Array.from({ length: 4 }, () => limited(2 ** 26, limit));
+    for (let n = 0; n < 100; n++) await refusalOf(processes[n % 4]!.admit(unit(20_000)));
+    const holder = { actor: 'holder', operation: 'issuance.issue-credential' };
+    for (const written of [...processes, ...processes]) {
+      now += 1_000;
+      expect(await refusalOf(written.admit(unit(2_000, holder)))).toBeUndefined();
+    }
+  });
 });

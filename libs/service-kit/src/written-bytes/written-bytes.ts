@@ -14,6 +14,8 @@ const PERIODS = ['minute', 'day'] as const;
 
 /** What is counted here before the shared counter gets it: a process exceeds a limit by no more, at about no cost per append. */
 const SHARED_AFTER_BYTES = 1024 * 1024;
+/** And no more than so much of the limit, so that no number of processes that is usual uses up what is left to wallets. */
+const SHARED_AFTER_PART = 1 / 64;
 const SHARED_AFTER_MS = 1000;
 /** Wallets may write so much of a limit after clients have used it up: a client cannot end the issuance of its tenant. */
 const OF_WALLETS = 1 / 4;
@@ -90,10 +92,13 @@ export class WrittenBytes {
     }
     for (const [tenantId, bytes] of written) {
       const windows = this.tenants.get(tenantId) ?? this.begin(tenantId);
+      const own = this.config.rateOverrides[tenantId];
       for (const period of PERIODS) {
         const window = windows[period];
         window.own += bytes;
-        const isDue = window.own >= SHARED_AFTER_BYTES || (window.own > 0 && now - window.sharedAt >= SHARED_AFTER_MS);
+        const limit = (period === 'day' ? own?.bytesDay : own?.bytesMinute) ?? this.limits[period];
+        const portion = Math.min(SHARED_AFTER_BYTES, limit * SHARED_AFTER_PART);
+        const isDue = window.own >= portion || (window.own > 0 && now - window.sharedAt >= SHARED_AFTER_MS);
         if (isDue && window.sent === 0) this.share(period, tenantId, window);
       }
     }
