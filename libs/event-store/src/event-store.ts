@@ -231,11 +231,14 @@ export abstract class EventStore extends EventLog {
 
   /**
    * Revision of a stream's last event if the adapter has it without a query, because no other process can append; then a folded
-   * state of that revision is current. `undefined`: unknown.
+   * state of that revision is current. -1: it does not exist. `undefined`: unknown.
    */
   knownRevision(_stream: StreamName): Revision | undefined {
     return undefined;
   }
+
+  /** A name with an id that was just made and that nobody else knows: no stream has it, until this process appends to it. */
+  noteUnused(_stream: StreamName): void {}
 
   /**
    * A page over the events of a tenant: those of streams with its id in their name, `<category>-<tenantId>+<id>`, and of streams without a

@@ -594,6 +594,27 @@ describe('Streams', () => {
         expect((await streams.load(account, third, FROM_MEMORY)).state).toMatchObject({ owner: 'Grace' });
       });
 
+      it.each([
+        ['needs no read where no other process appends', true],
+        ['is read where another process may append', false],
+      ])('and whose id was just made %s', async (_title, exclusive) => {
+        const sole = await EmbeddedEventStore.openFile({ file: join(folder, 'sole.db'), exclusive });
+        try {
+          let reads = 0;
+          const read = sole.readStream.bind(sole);
+          sole.readStream = (...args) => (reads++, read(...args));
+          const ofSole = new Streams(sole, systemClock, randomIds);
+          ofSole.noteUnused(other);
+          expect(await ofSole.load(account, other)).toEqual(ofSole.initial(account));
+          expect(reads).toBe(exclusive ? 0 : 1);
+          await ofSole.runDecision(account, other, open('Ada'), context);
+          const fresh = await new Streams(sole, systemClock, randomIds).load(account, other);
+          expect(fresh).toMatchObject({ revision: 0, state: { status: 'open', owner: 'Ada' } });
+        } finally {
+          await sole.close();
+        }
+      });
+
       it('decides again when the stream exists after all', async () => {
         await loadFromMemory();
         await elsewhere.runDecision(account, other, open('Ada'), context);

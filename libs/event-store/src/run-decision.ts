@@ -182,7 +182,9 @@ export class Streams {
     if (options.cached && options.absence && this.absent?.has(stream)) {
       return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START, cached: true };
     }
-    if (known && this.store.knownRevision(stream) === known.revision) return known;
+    const revision = this.store.knownRevision(stream);
+    if (known && revision === known.revision) return known;
+    if (revision === NO_STREAM) return this.initial(aggregate);
     // Streams only grow: a folded state stays valid, and only newer events are read.
     const start = known || { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
     const first = await this.foldPage(aggregate, stream, start);
@@ -224,6 +226,11 @@ export class Streams {
   /** The state of a stream that cannot exist yet, because its id was just created: no read. */
   initial<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>): Loaded<State> {
     return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
+  }
+
+  /** A stream that does not exist yet, because its id was just made and nobody else knows it: the next load needs no read where no other process appends. */
+  noteUnused(stream: StreamName): void {
+    this.store.noteUnused(stream);
   }
 
   /** A decision on another stream for `RunOptions.unit`. @param load the state to decide on, or how to get it; a function is called again after a conflict */

@@ -38,7 +38,7 @@ export const plain = (address: string): string => {
 
 /** Rate limits count a whole /64 of IPv6 as one client: one subscriber has that much. */
 export const rateKeyOf = (address: string): string =>
-  isIPv6(address) ? ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':') : address;
+  address.includes(':') && isIPv6(address) ? ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':') : address;
 
 /**
  * The /48 of an IPv6 {@link rateKeyOf}, which is what one site has (RFC 6177 §2); `undefined` for IPv4.

@@ -87,6 +87,8 @@ export class CreatePreAuthorizedOffer {
     });
     const warnings = await this.claimUse.check(tenantId, checked, { claims, persisted: Object.keys(stored) });
     const newUser = !known && isEmpty(stored);
+    // A repeated call has the id of the first one, whose user may have been changed since.
+    if (newUser && !context.idempotentCall) this.streams.noteUnused(userStream(tenantId, userId));
 
     const now = this.clock.now();
     const sessionId = newUser ? firstSessionId(userId) : idFor(context, 'session', this.ids);

@@ -16,7 +16,8 @@ const ID_BYTES = 16;
 const BYTES = 2 * ID_BYTES + 32;
 
 const idBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
-const IDS = /(.{8})(.{4})(.{4})(.{4})(.{12})/g;
+const uuidOf = (hex: string, at: number): string =>
+  `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${hex.slice(at + 12, at + 16)}-${hex.slice(at + 16, at + 20)}-${hex.slice(at + 20, at + 32)}`;
 
 export const makeBearerValue = (sessionId: string, tokenId: string, from: ByteSource = pooledBytes): BearerValue => {
   const bytes = Buffer.concat([idBytes(sessionId), idBytes(tokenId), from(32)]);
@@ -29,9 +30,8 @@ export const parseBearerValue = (value: unknown): BearerValue | undefined => {
   const bytes = Buffer.from(value, 'base64url');
   // Encoding again reveals foreign characters, padding and unused bits, which Node's decoder ignores.
   if (bytes.toString('base64url') !== value) return undefined;
-  const ids = bytes.toString('hex', 0, 2 * ID_BYTES).replace(IDS, '$1-$2-$3-$4-$5 ');
-  const [sessionId, tokenId] = ids.split(' ') as [string, string];
-  return { sessionId, tokenId, value };
+  const ids = bytes.toString('hex', 0, 2 * ID_BYTES);
+  return { sessionId: uuidOf(ids, 0), tokenId: uuidOf(ids, 2 * ID_BYTES), value };
 };
 
 /** Binding of a grant's MAC: a value of one kind, tenant or session is invalid for any other. */

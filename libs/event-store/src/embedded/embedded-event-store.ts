@@ -24,6 +24,7 @@ import {
   EventStore,
   EventStoreUnavailable,
   MAX_APPEND_BYTES,
+  NO_STREAM,
   storeInOrder,
   WrongExpectedRevision,
 } from '../event-store.js';
@@ -164,6 +165,10 @@ export class EmbeddedEventStore extends EventStore {
 
   override knownRevision(stream: StreamName): Revision | undefined {
     return this.revisions?.get(stream);
+  }
+
+  override noteUnused(stream: StreamName): void {
+    this.revisions?.set(stream, NO_STREAM);
   }
 
   async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {

@@ -93,6 +93,10 @@ export class ObservedEventStore extends EventStore {
     return this.inner.knownRevision(stream);
   }
 
+  override noteUnused(stream: StreamName): void {
+    this.inner.noteUnused(stream);
+  }
+
   readAll(options: ReadAllOptions): Promise<AllPage> {
     return this.inner.readAll(options);
   }

@@ -37,6 +37,8 @@ interface Window {
 const isAlwaysAdmitted = (operation: string): boolean =>
   operation.startsWith('management.') || /\.(?:delete|revoke|set)-/.test(operation);
 
+const isOfTenant = ([tenantId]: readonly [string, number]): boolean => tenantId !== PLATFORM_TENANT;
+
 /** Without a window, one that has ended. */
 const NEW: Readonly<Window> = { endsAt: -Infinity, shared: 0, sent: 0, own: 0, sharedAt: -Infinity };
 /** Tenants whose windows have ended that a new one removes: more than are added, and few enough for one append. */
@@ -66,18 +68,21 @@ export class WrittenBytes {
    * @throws AppError 429 with `Retry-After`; then nothing is counted
    */
   async admit({ writes, appends }: UnitOfWork): Promise<Written> {
-    const written = new Map<string, number>();
     const { metadata } = appends[appends.length - 1]!.events[0]!;
-    for (const { bytes } of writes)
-      if (bytes !== undefined) written.set(metadata.tenantId, (written.get(metadata.tenantId) ?? 0) + bytes);
+    // Nearly always of one tenant. In line, as this is done for every append.
+    let ofTenant: [tenantId: string, bytes: number] = [metadata.tenantId, 0];
+    const all = [ofTenant];
+    for (const { bytes } of writes) if (bytes !== undefined) ofTenant[1] += bytes;
     for (const { events } of appends) {
       const { tenantId } = events[0]!.metadata;
-      let bytes = written.get(tenantId) ?? 0;
-      for (const { text } of events) bytes += Buffer.byteLength(text.data) + Buffer.byteLength(text.metadata);
-      written.set(tenantId, bytes);
+      if (ofTenant[0] !== tenantId) {
+        const counted = all.find(([name]) => name === tenantId);
+        ofTenant = counted ?? [tenantId, 0];
+        if (!counted) all.push(ofTenant);
+      }
+      for (const { text } of events) ofTenant[1] += Buffer.byteLength(text.data) + Buffer.byteLength(text.metadata);
     }
-    written.delete(PLATFORM_TENANT);
-    // In line, as this is done for every append.
+    const written = all.length === 1 && ofTenant[0] !== PLATFORM_TENANT ? all : all.filter(isOfTenant);
     const now = this.now();
     for (const [tenantId, bytes] of written) {
       const windows = this.tenants.get(tenantId);
@@ -102,7 +107,7 @@ export class WrittenBytes {
         if (isDue && window.sent === 0) this.share(period, tenantId, window);
       }
     }
-    return [...written];
+    return written;
   }
 
   /** After the unit was refused: nothing of it was stored. */
