@@ -19,6 +19,7 @@ import {
   type Answer,
   type TenantUnderTest,
 } from '@attestry/testing';
+import { jwtVerify, SignJWT } from 'jose';
 
 const BACK = 'https://wallet.example/back';
 const verifier = randomBytes(32).toString('base64url');
@@ -62,15 +63,16 @@ const configure = async ({ api }: TenantUnderTest, type: string, names: Record<s
     }),
     201,
   ).id;
-const signIn = async (tenant: TenantUnderTest, type: string) => {
+const authorizeUrl = (tenant: TenantUnderTest, type: string): string => {
   const query = new URLSearchParams({
     ...{ response_type: 'code', client_id: 'wallet', redirect_uri: BACK, scope: `jwt_vc_json:${type}` },
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     ...{ code_challenge_method: 'S256', login_hint: 'zoe' },
   });
-  const address = `${tenant.url}/v1/oauth/authorize?${query}`;
-  return (await new RedirectBrowser().follow(address, (url) => url.startsWith(BACK))).searchParams;
+  return `${tenant.url}/v1/oauth/authorize?${query}`;
 };
+const signIn = async (tenant: TenantUnderTest, type: string) =>
+  (await new RedirectBrowser().follow(authorizeUrl(tenant, type), (url) => url.startsWith(BACK))).searchParams;
 const collect = async (tenant: TenantUnderTest, configuration: string, code: string) => {
   const token: Answer<{ access_token: string }> = await new ApiClient(tenant.url).request('POST', '/v1/oauth/token', {
     body: new URLSearchParams({
@@ -148,6 +150,35 @@ describe('claims of UserInfo', () => {
     expect(endpoint.calls.every(({ method, headers }) => method === 'GET' && headers.authorization !== undefined)).toBe(
       true,
     );
+  });
+
+  it('reach the interaction hook, and their failure is known after its visit [T642]', async () => {
+    const tenant = await newTenant('user-info-hook', await newProvider(endpoint.url));
+    const pass = await configure(tenant, 'Pass', { given_name: { required: true } });
+    const url = 'https://hook.example.com/visit';
+    const settings = await tenant.api.openIdConfiguration.update({ interactionHook: { url, claims: ['given_name'] } });
+    const { secret } = expectStatus(settings, 200).interactionHook!;
+    const key = Buffer.from(secret, 'base64');
+    const visit = async () => {
+      const browser = new RedirectBrowser();
+      const there = await browser.follow(authorizeUrl(tenant, 'Pass'), (at) => at.startsWith(url));
+      const { payload } = await jwtVerify(there.searchParams.get('session_token')!, key);
+      const back = await new SignJWT({ iss: url, aud: tenant.url, state: payload['state'] })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setIssuedAt()
+        .setExpirationTime('1m')
+        .sign(key);
+      const answer = await browser.openUrl(`${payload['redirectUrl'] as string}?session_token=${back}`);
+      return { claims: payload['claims'], code: new URL(answer.headers.get('location')!).searchParams.get('code')! };
+    };
+    endpoint.respond = claimsResponse({ sub: 'zoe', given_name: 'Zoë' });
+    const { claims, code } = await visit();
+    expect(claims).toEqual({ given_name: 'Zoë' });
+    expect(await collect(tenant, pass, code)).toEqual({ given_name: 'Zoë' });
+    endpoint.respond = claimsResponse({}, { status: 404 });
+    await expect(collect(tenant, pass, (await visit()).code)).rejects.toThrow();
+    const [[, message]] = (await recordsOf(tenant, /^OPENID_CREDENTIAL.*_FAIL$/)) as [[string, string]];
+    expect(message).toContain('UserInfo failed: the answer had status 404');
   });
 
   it('of another person end the sign-in [T640]', async () => {
