@@ -351,6 +351,75 @@ describe('the wire', () => {
   });
 });
 
+describe('a configuration whose elements have no types', () => {
+  const PID = 'eu.europa.ec.eudi.pid.1';
+  const elements = ['family_name', 'birth_date', 'expiry_date', 'portrait', 'sex', 'age_over_18', 'nationality', 'own'];
+  const types = {
+    ...{ family_name: 'string', birth_date: 'date', expiry_date: 'date', portrait: 'binary', sex: 'number' },
+    ...{ age_over_18: 'boolean', nationality: 'string', own: undefined },
+  };
+  const untyped = {
+    type: PID,
+    claimMappings: { [PID]: Object.fromEntries(elements.map((name) => [name, { mapFrom: `claims.${name}` }])) },
+    expiresIn: { days: 30 },
+  };
+  const shown = (configuration: { claimMappings: Record<string, Record<string, { type?: string }>> }) =>
+    Object.fromEntries(Object.entries(configuration.claimMappings[PID]!).map(([name, { type }]) => [name, type]));
+  const values = {
+    ...{ family_name: 'Lovelace', birth_date: '1990-12-10', expiry_date: '2036-01-31', portrait: 'AQID', sex: 2 },
+    ...{ age_over_18: true, nationality: 'AU', own: 'x' },
+  };
+  let pid: string;
+  beforeAll(async () => {
+    const made = expectStatus(await tenant.api.mobile.create(untyped as never), 201);
+    pid = made.id;
+    expect(shown(made)).toEqual(types);
+  });
+
+  it('shows those of the standard in each answer, and issues documents with them [T643]', async () => {
+    expect(shown(expectStatus(await tenant.api.mobile.retrieve(pid), 200))).toEqual(types);
+    const { data } = expectStatus(await tenant.api.mobile.list({ limit: 100 }), 200);
+    expect(shown(data.find((one) => one.id === pid)!)).toEqual(types);
+    expect(shown(expectStatus(await tenant.api.mobile.update(pid, untyped as never), 200))).toEqual(types);
+    const { uri } = await offer({ credentials: [pid], claims: values });
+    const key = await makeHolderKey();
+    const { credentials } = await new Wallet().collect(uri, { keys: [key] });
+    const verified = (await present({ credential: credentials[0]!.credential as string, key }, PID))[PID]!;
+    expect(verified).toMatchObject({ family_name: 'Lovelace', sex: 2, age_over_18: true, own: 'x' });
+    expect(Buffer.from(verified['portrait'] as Uint8Array)).toEqual(Buffer.from([1, 2, 3]));
+    const encoded = Buffer.from(credentials[0]!.credential as string, 'base64url');
+    // full-date: tag 1004 of a text of ten characters.
+    for (const date of ['1990-12-10', '2036-01-31'])
+      expect(encoded.includes(Buffer.concat([Buffer.from('d903ec6a', 'hex'), Buffer.from(date)]))).toBe(true);
+  });
+
+  it.each([
+    ['birth_date', '10 December 1990', 'must be a date such as 2026-01-31'],
+    ['portrait', 'no base64!', 'must be a string in base64 or base64url'],
+    ['sex', 'female', 'must be a finite number'],
+    ['age_over_18', 'yes', 'must be true or false'],
+  ])('refuses an offer whose %s is %j [T644]', async (element, value, msg) => {
+    const answer = await tenant.api.offers.create({ credentials: [pid], claims: { ...values, [element]: value } });
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify(answer.body)).toContain(`${PID} ${element}`);
+    expect(JSON.stringify(answer.body)).toContain(msg);
+  });
+
+  it('refuses a type that contradicts the standard [T644]', async () => {
+    const portrait = { mapFrom: 'claims.portrait', type: 'string' };
+    const body = { ...untyped, claimMappings: { [PID]: { ...untyped.claimMappings[PID], portrait } } };
+    const answer = await tenant.api.mobile.update(pid, body as never);
+    expect(answer.status).toBe(400);
+    expect((answer.body as unknown as { details: object[] }).details).toEqual([
+      {
+        msg: 'must have binary in type, as the PID rulebook defines, not string',
+        param: `claimMappings.${PID}.portrait`,
+        location: 'body',
+      },
+    ]);
+  });
+});
+
 describe('a document with a status', () => {
   /** Longer than a change takes until a verifier that retrieves the list notices it. */
   const within = { timeoutMs: 5000, intervalMs: 200, what: 'the status in the list' };

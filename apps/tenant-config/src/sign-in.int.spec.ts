@@ -1,7 +1,7 @@
 /** @engines embedded postgres */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,10 +99,11 @@ const backFrom = async (url: string) =>
   (await new RedirectBrowser().follow(url, (at) => at.startsWith(REDIRECT))).search.slice(1);
 const complete = (tenantId: string, flow: CompleteSignInRequest) =>
   issuance.call(completeSignIn, { body: flow }, contextOf(tenantId));
-const requestOf = ({ url: _, ...flow }: Awaited<ReturnType<typeof began>>, query: string): CompleteSignInRequest => ({
-  ...flow,
-  query,
-});
+const requestOf = (
+  { url: _, ...flow }: Awaited<ReturnType<typeof began>>,
+  query: string,
+  mappedClaims?: string[],
+): CompleteSignInRequest => ({ ...flow, query, ...(mappedClaims && { mappedClaims }) });
 const codeOf = async (attempt: Promise<unknown>) =>
   attempt.then(
     () => 'nothing',
@@ -194,6 +195,41 @@ describe('signing in at a real OpenID provider', () => {
   });
 });
 
+describe.each(['json', 'jwt'] as const)('a real OpenID provider that returns claims by UserInfo only: %s', (how) => {
+  let reserved: OpenIdProvider;
+  let tenantId: string;
+  beforeAll(async () => {
+    reserved = await OpenIdProvider.start('https://management.example', how);
+    reserved.accounts.set('zoe', { sub: 'zoe', given_name: 'Zoë', email: 'zoe@people.example' });
+    ({ tenantId } = await tenantWith({ url: reserved.issuer }));
+  });
+  afterAll(() => reserved.stop());
+  const signIn = async (mappedClaims?: string[]) => {
+    const flow = await began(tenantId);
+    return complete(tenantId, requestOf(flow, await backFrom(flow.url), mappedClaims));
+  };
+
+  it('is requested once, for a mapped claim that the ID token lacks [T637]', async () => {
+    const signedIn = await signIn(['given_name', 'email']);
+    expect(signedIn).toMatchObject({
+      subjectId: 'zoe',
+      claims: { given_name: 'Zoë', email: 'zoe@people.example' },
+      claimsToPersist: ['email'],
+      userInfo: { requested: true },
+    });
+    for (const name of ['sub', 'iss', 'aud']) expect(signedIn.claims).not.toHaveProperty(name);
+    expect(reserved.userInfo.requests).toBe(1);
+  });
+
+  it('is not requested when no mapped claim is missing, or by an earlier release of issuance [T637]', async () => {
+    const before = reserved.userInfo.requests;
+    expect(await signIn([])).toMatchObject({ claims: {}, userInfo: { requested: false } });
+    expect(await signIn(['sub', 'nonce'])).toMatchObject({ userInfo: { requested: false } });
+    expect(await signIn()).not.toHaveProperty('userInfo');
+    expect(reserved.userInfo.requests).toBe(before);
+  });
+});
+
 // --- providers that are not trustworthy
 
 const servers: Server[] = [];
@@ -207,6 +243,17 @@ interface Hostile {
   slow?: boolean;
   /** Of the discovery document. */
   documentStatus?: number;
+  userInfo?: {
+    body?: unknown;
+    /** Instead of `body`, as it is. */
+    text?: string;
+    /** Claims of a signed response. */
+    jwt?: JWTPayload;
+    type?: string;
+    status?: number;
+    headers?: Record<string, string>;
+    slow?: boolean;
+  };
 }
 let hostile: Hostile = {};
 
@@ -215,6 +262,8 @@ describe('signing in at a provider that misbehaves', () => {
   let tenantId: string;
   let requested = 0;
   let discovered = 0;
+  /** Authorization headers that the UserInfo endpoint received. */
+  const userInfoTokens: (string | undefined)[] = [];
   /** Members of the discovery document that replace the right ones. */
   let announced: Record<string, string> = {};
 
@@ -236,9 +285,24 @@ describe('signing in at a provider that misbehaves', () => {
           [{ alg: 'none' }, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.') +
           '.'
         );
-      return new SignJWT(payload)
+      return signed(payload);
+    };
+    const signed = (payload: JWTPayload) =>
+      new SignJWT(payload)
         .setProtectedHeader({ alg: 'ES256', kid: 'k' })
         .sign(hostile.forged ? foreign.privateKey : key.privateKey);
+    const userInfo = async (request: IncomingMessage, response: ServerResponse) => {
+      userInfoTokens.push(request.headers.authorization);
+      const { body, text, jwt, type, status, headers, slow } = hostile.userInfo ?? {};
+      if (slow) return;
+      const forge = hostile.userInfo?.headers?.['x-forged'] ? foreign.privateKey : key.privateKey;
+      const token = jwt && (await new SignJWT(jwt).setProtectedHeader({ alg: 'ES256', kid: 'k' }).sign(forge));
+      response
+        .writeHead(status ?? 200, {
+          'content-type': type ?? (jwt ? 'application/jwt' : 'application/json'),
+          ...headers,
+        })
+        .end(token ?? text ?? JSON.stringify(body));
     };
     const server = createServer((request, response) => {
       const json = (body: unknown, status = 200) =>
@@ -251,12 +315,14 @@ describe('signing in at a provider that misbehaves', () => {
           authorization_endpoint: `${url}/authorize?tenant=1`,
           token_endpoint: `${url}/token`,
           jwks_uri: `${url}/keys`,
+          userinfo_endpoint: `${url}/me?all=1`,
           scopes_supported: ['openid'],
           id_token_signing_alg_values_supported: ['ES256'],
           ...announced,
         });
       }
       if (request.url === '/keys') return json({ keys: [jwk] });
+      if (request.url?.startsWith('/me')) return void userInfo(request, response);
       requested += 1;
       if (hostile.slow) return undefined;
       if (hostile.status !== undefined) return json({ error: 'invalid_grant' }, hostile.status);
@@ -269,12 +335,13 @@ describe('signing in at a provider that misbehaves', () => {
     ({ tenantId } = await tenantWith({ url }));
   });
   let nonce = '';
-  const signIn = async (how: Hostile) => {
+  const signIn = async (how: Hostile, mappedClaims?: string[], tenant = tenantId) => {
     hostile = how;
-    const flow = await began(tenantId);
+    const flow = await began(tenant);
     ({ nonce } = flow);
-    return complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`));
+    return complete(tenant, requestOf(flow, `code=c&state=${flow.state}`, mappedClaims));
   };
+  const ZOE = { sub: 'zoe', email: 'zoe@people.example' };
 
   it('succeeds while the provider is correct, and keeps the query of its endpoint', async () => {
     expect(await signIn({})).toMatchObject({ subjectId: 'zoe', claims: {} });
@@ -300,6 +367,117 @@ describe('signing in at a provider that misbehaves', () => {
     const before = requested;
     expect(await codeOf(signIn(how))).toBe(code);
     expect(requested).toBe(before + 1);
+  });
+
+  it('adds claims of UserInfo to those of the ID token, which win [T638]', async () => {
+    const before = userInfoTokens.length;
+    const body = { ...ZOE, given_name: 'Other', nickname: 'Z', iss: 'x', nonce: 'x' };
+    const claims = { given_name: 'Zoë', nickname: null };
+    expect(await signIn({ claims, userInfo: { body } }, ['given_name', 'email'])).toEqual({
+      url,
+      subjectId: 'zoe',
+      claims: { given_name: 'Zoë', email: ZOE.email, nickname: 'Z' },
+      claimsToPersist: ['email'],
+      userInfo: { requested: true },
+    });
+    expect(userInfoTokens.slice(before)).toEqual(['Bearer a']);
+    // A claim whose value is null is missing.
+    expect((await signIn({ claims, userInfo: { body } }, ['nickname'])).claims['nickname']).toBe('Z');
+    expect(await signIn({ claims, userInfo: { body } }, ['given_name'])).toMatchObject({
+      claims,
+      userInfo: { requested: false },
+    });
+  });
+
+  it('names claims with inexact numbers, which have no value, of both [T639]', async () => {
+    const text = '{"sub":"zoe","credit":12345678901234567891,"email":"e","points":0.10}';
+    expect(await signIn({ userInfo: { text } }, ['credit'])).toMatchObject({
+      claims: { credit: null, email: 'e', points: 0.1 },
+      unusableClaims: ['credit'],
+    });
+    const persisted = '{"sub":"zoe","email":[1e400]}';
+    expect(await signIn({ userInfo: { text: persisted } }, ['email'])).toMatchObject({
+      claims: { email: null },
+      claimsToPersist: [],
+      unusableClaims: ['email'],
+    });
+  });
+
+  it.each<[string, NonNullable<Hostile['userInfo']>]>([
+    ['of another subject', { body: { ...ZOE, sub: 'tom' } }],
+    ['without a subject', { body: { email: 'e' } }],
+    ['with a subject that is no text', { body: { ...ZOE, sub: 1 } }],
+    ['of another subject, signed', { jwt: { ...ZOE, sub: 'tom' } }],
+    ['without a subject, signed', { jwt: { email: 'e' } }],
+  ])('does not sign the user in with a UserInfo response %s [T640]', async (_what, userInfo) => {
+    expect(await codeOf(signIn({ userInfo }, ['email']))).toBe('server_error');
+  });
+
+  const NOT_JSON = 'the answer was not a JSON object';
+  const NOT_VERIFIED = 'the answer was a JWT that could not be verified';
+  it.each<[string, NonNullable<Hostile['userInfo']>, string]>([
+    ['status 401', { status: 401, body: {} }, 'the answer had status 401'],
+    ['status 500', { status: 500, body: ZOE }, 'the answer had status 500'],
+    ['a redirect', { status: 302, headers: { location: '/keys' }, body: {} }, 'the answer was a redirect, status 302'],
+    ['more than 64 KiB', { body: { ...ZOE, more: 'x'.repeat(65_536) } }, 'the answer has more than 64 KiB'],
+    ['HTML', { type: 'text/html', body: ZOE }, 'the answer was neither application/json nor application/jwt'],
+    ['bad JSON', { text: '{"sub":"zoe"' }, NOT_JSON],
+    ['an array', { body: [ZOE] }, NOT_JSON],
+    ['too many levels', { text: `{"sub":"zoe","x":${'['.repeat(65)}${']'.repeat(65)}}` }, NOT_JSON],
+    ['a forged JWT', { jwt: ZOE, headers: { 'x-forged': '1' } }, NOT_VERIFIED],
+    ['a JWT of another issuer', { jwt: { ...ZOE, iss: 'https://other.example' } }, NOT_VERIFIED],
+    ['a JWT for another audience', { jwt: { ...ZOE, aud: 'other' } }, NOT_VERIFIED],
+    ['an expired JWT', { jwt: { ...ZOE, exp: 1 } }, NOT_VERIFIED],
+    ['text that is no JWT', { type: 'application/jwt', text: 'x' }, NOT_VERIFIED],
+    ['an encrypted JWT', { type: 'application/jwt', text: 'e30.e30.e30.e30.e30' }, NOT_VERIFIED],
+    [
+      'a JWT without signature',
+      { type: 'application/jwt', text: 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ6b2UifQ.' },
+      NOT_VERIFIED,
+    ],
+  ])(
+    'signs the user in with the claims of the ID token when UserInfo returns %s [T641]',
+    async (_what, userInfo, failure) => {
+      expect(await signIn({ claims: { given_name: 'Zoë' }, userInfo }, ['email'])).toEqual({
+        url,
+        subjectId: 'zoe',
+        claims: { given_name: 'Zoë' },
+        claimsToPersist: ['email'],
+        userInfo: { requested: true, failure },
+      });
+    },
+  );
+
+  it('reads a UserInfo response of 64 KiB, and a signed one that names its issuer [T641]', async () => {
+    const body = { ...ZOE, more: '' };
+    body.more = 'x'.repeat(65_536 - JSON.stringify(body).length);
+    expect(await signIn({ userInfo: { body } }, ['email'])).toMatchObject({ claims: { email: ZOE.email } });
+    const jwt = { ...ZOE, iss: url, aud: 'attestry', exp: Date.now() / 1000 + 60 };
+    expect((await signIn({ userInfo: { jwt } }, ['email'])).claims).toEqual({ email: ZOE.email });
+  });
+
+  it('waits at most five seconds for UserInfo [T641]', async () => {
+    const startedAt = performance.now();
+    expect(await signIn({ userInfo: { slow: true } }, ['email'])).toMatchObject({
+      claims: {},
+      userInfo: { failure: 'there was no answer within 5 seconds' },
+    });
+    expect(performance.now() - startedAt).toBeLessThan(9000);
+  });
+
+  it.each([
+    ['no endpoint', undefined, 'the provider has no UserInfo endpoint'],
+    ['an endpoint that is no address', 'me', 'the address is not allowed or cannot be reached'],
+    ['one with credentials', 'http://user:pass@127.0.0.1/me', 'the address is not allowed or cannot be reached'],
+    ['one that nobody listens at', 'http://127.0.0.1:1/me', 'the address is not allowed or cannot be reached'],
+  ])('uses the claims of the ID token when the discovery document has %s [T641]', async (_what, endpoint, failure) => {
+    announced = { userinfo_endpoint: endpoint as never };
+    try {
+      const { tenantId: another } = await tenantWith({ url });
+      expect((await signIn({}, ['email'], another)).userInfo).toEqual({ requested: true, failure });
+    } finally {
+      announced = {};
+    }
   });
 
   it('sends a code only to the origin that was saved, and succeeds again once that origin is announced', async () => {

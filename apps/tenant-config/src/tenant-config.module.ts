@@ -3,6 +3,7 @@ import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
 import { Discovery } from './authentication-provider/discovery.js';
 import { DomainUsage } from './custom-domain/domain-usage.js';
 import { SignInProviders } from './sign-in/sign-in-providers.js';
+import { UserInfo } from './sign-in/user-info.js';
 import { TenantConfigReactions } from './tenant-config.reactions.js';
 import { VerifiedDomains } from './custom-domain/verified-domains.js';
 import { TxtRecords } from './verify-custom-domain/txt-records.js';
@@ -19,6 +20,7 @@ import { useCases } from './use-cases.generated.js';
     Discovery,
     ProviderSecrets,
     SignInProviders,
+    UserInfo,
     // reactions
     TenantConfigReactions,
   ],

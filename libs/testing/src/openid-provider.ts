@@ -33,10 +33,15 @@ export class OpenIdProvider {
     private readonly audience: string,
     /** Requests to its authorization endpoint, in order. */
     readonly requests: URLSearchParams[],
+    /** Counts the requests to its UserInfo endpoint. */
+    readonly userInfo = { requests: 0 },
   ) {}
 
-  /** @param audience of the access tokens: the resource they are for (RFC 8707) */
-  static async start(audience: string): Promise<OpenIdProvider> {
+  /**
+   * @param audience of the access tokens: the resource they are for (RFC 8707)
+   * @param userInfo where the claims are: by default in the ID token; otherwise only in UserInfo, as JSON or as a JWT
+   */
+  static async start(audience: string, userInfo?: 'json' | 'jwt'): Promise<OpenIdProvider> {
     // Loaded on demand, because it prints a message when it is loaded.
     const { Provider } = await import('oidc-provider');
     const accounts = new Map<string, ProviderAccount>();
@@ -58,6 +63,7 @@ export class OpenIdProvider {
           client_secret: TENANT_CLIENT.clientSecret,
           redirect_uris: [`https://tenant.example${CALLBACK}`],
           response_types: ['code'],
+          ...(userInfo === 'jwt' && { userinfo_signed_response_alg: 'RS256' as const }),
         },
       ],
       claims: {
@@ -65,11 +71,11 @@ export class OpenIdProvider {
         profile: ['name', 'given_name', 'family_name', 'birthdate'],
         email: ['email', 'email_verified'],
       },
-      // A tenant's users are identified by the ID token.
-      conformIdTokenClaims: false,
+      conformIdTokenClaims: userInfo !== undefined,
       features: {
         devInteractions: { enabled: false },
         clientCredentials: { enabled: true },
+        jwtUserinfo: { enabled: userInfo === 'jwt' },
         resourceIndicators: {
           enabled: true,
           getResourceServerInfo: (_ctx, resource) => ({
@@ -115,6 +121,7 @@ export class OpenIdProvider {
     server.on('request', (request, response) => {
       const { pathname, search, searchParams } = new URL(request.url!, issuer);
       if (pathname === '/auth') requests.push(searchParams);
+      if (pathname === '/me') started.userInfo.requests++;
       if (pathname === DISCOVERY && search === '')
         return void fetch(`${issuer}${DISCOVERY}?own`)
           .then((own) => own.json() as Promise<object>)

@@ -10,7 +10,7 @@ import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
 import { currentOffer, entriesOfOffer } from './authorization-offer.decisions.js';
 import { authorizationOffer, authorizationOfferStream, type OpenOffer } from './authorization-offer.state.js';
 
-/** Sessions of one person that get a copy of an offer's claim sets within an hour: copies are in events, which stay. */
+/** Sessions of one person that get a copy of an offer's claim sets within an hour: each is stored until the session ends. */
 const COPIES_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
 

@@ -8,7 +8,7 @@ import { grantAuthorization } from '../issuance-session/issuance-session.decisio
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
-import type { PendingAuthorization } from './pending-authorizations.js';
+import type { AuthenticatedRequest } from './pending-authorizations.js';
 
 /** The signed-in person whom a code is for. */
 export interface AuthorizedPerson {
@@ -32,7 +32,7 @@ export class AuthorizationCodes {
 
   async issue(
     tenantId: string,
-    waiting: Omit<PendingAuthorization, 'nonce' | 'codeVerifier'>,
+    waiting: AuthenticatedRequest,
     { userId, claims }: AuthorizedPerson,
     record: WalletRecord,
   ): Promise<string> {
@@ -67,6 +67,7 @@ export class AuthorizationCodes {
               ...(waiting.dpopJkt !== undefined && { dpopJkt: waiting.dpopJkt }),
               ...(waiting.instanceJkt !== undefined && { instanceJkt: waiting.instanceJkt }),
               ...(waiting.offerId !== undefined && { offerId: waiting.offerId }),
+              ...(waiting.userInfo && { userInfo: waiting.userInfo }),
             },
             issuer: waiting.credentialIssuer ?? waiting.issuer,
             userId,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { UserInfoOutcome } from '@attestry/contracts';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 import type { ClientClass } from './classify-client.js';
 import { BrowserBoundRequests, cookiesOf } from './browser-bound-requests.js';
@@ -45,6 +46,11 @@ export interface PendingAuthorization extends AcceptedRequest {
   /** For the provider. */
   nonce: string;
   codeVerifier: string;
+}
+
+/** An authorization request whose person signed in. */
+export interface AuthenticatedRequest extends Omit<PendingAuthorization, 'nonce' | 'codeVerifier'> {
+  userInfo?: UserInfoOutcome;
 }
 
 const COOKIE_PATH = '/v1/oauth/authentication';

@@ -70,6 +70,8 @@ let degree: string;
 let pass: string;
 /** Milliseconds the clock is ahead. */
 let ahead = 0;
+/** Names of mapped claims that sign-ins sent. */
+const mappedClaims: unknown[] = [];
 /** What the wallet and the tenant sent, received and left in records. */
 const records: unknown[] = [];
 
@@ -83,7 +85,8 @@ beforeAll(async () => {
     return { ok: true, data: { providerId: PROVIDER, url: `https://login.example/authorize?state=${state}` } };
   });
   engines.bus.serve(completeSignIn.subject, async (data): Promise<Reply> => {
-    const { query } = (data as RequestOf<typeof completeSignIn>).body;
+    const { query, mappedClaims: mapped } = (data as RequestOf<typeof completeSignIn>).body;
+    mappedClaims.push(mapped);
     const subjectId = new URLSearchParams(query).get('code')!;
     const claims = { name: 'Zoe', degree: 'of the provider' };
     return { ok: true, data: { url: 'https://login.example', subjectId, claims, claimsToPersist: [] } };
@@ -397,6 +400,29 @@ describe('a pre-authorized offer with claim sets', () => {
     const answer = await redeem(offered);
     await admin(deleteUser, { params: { id: offered.userId } });
     expect(await codeOf(byIdentifier(answer, 'master'))).toBe('credential_request_denied');
+  });
+});
+
+describe('a sign-in', () => {
+  it('names the claims that the requested configurations and their claims sources map [T637]', async () => {
+    const authorization = { type: 'api-key', value: 'secret' };
+    const requestParameters = { q: { mapFrom: 'claims.student.number', defaultValue: 'x' }, f: { defaultValue: 'x' } };
+    const { id: claimSourceId } = await admin(createClaimSource, {
+      body: { name: 'of the sign-in', url: 'https://claims.example.com/', authorization, requestParameters },
+    });
+    const claimMappings = {
+      street: { mapFrom: 'claims.address.street' },
+      town: { mapFrom: 'claims.address.town' },
+      subject: { mapFrom: 'authenticationProvider.subjectId' },
+      fixed: { defaultValue: 'x' },
+    };
+    await admin(jwtVcConfigurations.create, {
+      body: { type: 'Enrolled', name: 'Enrolled', issuer: { name: 'Acme' }, claimMappings, claimSourceId },
+    });
+    await signIn(randomUUID(), { scope: 'jwt_vc_json:Enrolled' });
+    expect(mappedClaims.at(-1)).toEqual(['address', 'student']);
+    await signIn(randomUUID(), { scope: 'jwt_vc_json:Enrolled jwt_vc_json:Degree' });
+    expect(new Set(mappedClaims.at(-1) as string[])).toEqual(new Set(['address', 'student', 'name', 'degree']));
   });
 });
 

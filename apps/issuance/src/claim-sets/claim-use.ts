@@ -61,6 +61,12 @@ export class ClaimUse {
     return warnings;
   }
 
+  /** Names of the claims that these configurations, and the parameters of their claims sources, map. */
+  async mappedClaims(tenantId: string, configurationIds: readonly string[]): Promise<string[]> {
+    const used = await Promise.all(configurationIds.map((id) => this.usedBy(tenantId, id)));
+    return [...new Set(used.flatMap((names) => [...names]))];
+  }
+
   private async usedBy(tenantId: string, configurationId: string): Promise<ReadonlySet<string>> {
     const configuration = await this.configurations.find(tenantId, configurationId);
     if (!configuration) return new Set();

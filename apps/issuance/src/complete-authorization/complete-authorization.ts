@@ -19,13 +19,17 @@ import {
   type PendingAuthorization,
 } from '../authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
+import { ClaimUse } from '../claim-sets/claim-use.js';
 import { InteractionHooks } from '../interaction-hook/interaction-hooks.js';
 import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
 import { queryOf, rawOf } from '../protocol/raw-request.js';
+import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { SignedInUsers } from '../user/signed-in-users.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
+/** Mapped claims that a sign-in names, and their characters: of more than these, an ID token lacks one anyway. */
+const [MAX_NAMES, MAX_NAMED_CHARACTERS] = [1000, 65_536];
 
 /**
  * Redirect target of the provider: the person becomes a user, and the wallet gets its code, or the browser visits the interaction hook
@@ -39,6 +43,7 @@ export class CompleteAuthorization {
     private readonly users: SignedInUsers,
     private readonly hooks: InteractionHooks,
     private readonly codes: AuthorizationCodes,
+    private readonly claimUse: ClaimUse,
     private readonly answers: AuthorizationAnswers,
     private readonly client: ServiceClient,
   ) {}
@@ -74,19 +79,23 @@ export class CompleteAuthorization {
     const person = await this.signedIn(waiting, state, query, context);
     if (person.unusableClaims) record.addMetadata({ unusableClaims: person.unusableClaims });
     const { providerId } = waiting;
+    const { userInfo } = person;
+    if (userInfo?.failure !== undefined) record.addMetadata({ userInfoFailure: userInfo.failure });
     const events = withoutRecord(record.events);
     const userId = await this.users.findOrCreateUser(tenantId, { ...person, providerId }, events);
 
+    const { nonce: _, codeVerifier: __, ...request } = waiting;
+    const authenticated = { ...request, ...(userInfo && { userInfo }) };
     const hook = await this.hooks.find(tenantId);
     if (hook) {
       record.addMetadata({ userId });
-      return this.hooks.start(tenantId, hook, waiting, { userId, claims: person.claims });
+      return this.hooks.start(tenantId, hook, authenticated, { userId, claims: person.claims });
     }
-    return { code: await this.codes.issue(tenantId, waiting, { userId, claims: person.claims }, record) };
+    return { code: await this.codes.issue(tenantId, authenticated, { userId, claims: person.claims }, record) };
   }
 
   private async signedIn(
-    { providerId, identitySpaceId, nonce, codeVerifier, issuer }: PendingAuthorization,
+    { providerId, identitySpaceId, nonce, codeVerifier, issuer, entries }: PendingAuthorization,
     state: string,
     query: URLSearchParams,
     context: HolderContext,
@@ -96,6 +105,7 @@ export class CompleteAuthorization {
       ...(identitySpaceId !== undefined && { identitySpaceId }),
       redirectUrl: `${issuer}${CALLBACK}`,
       query: query.toString(),
+      mappedClaims: await this.mappedClaims(context.tenant.id, entries),
     };
     try {
       return await this.client.call(completeSignIn, { body }, context);
@@ -111,5 +121,14 @@ export class CompleteAuthorization {
         });
       throw error;
     }
+  }
+
+  private async mappedClaims(tenantId: string, entries: readonly OfferEntry[]): Promise<string[]> {
+    const names = await this.claimUse.mappedClaims(
+      tenantId,
+      entries.map(({ credentialConfigurationId }) => credentialConfigurationId),
+    );
+    let characters = 0;
+    return names.slice(0, MAX_NAMES).filter((name) => (characters += name.length) <= MAX_NAMED_CHARACTERS);
   }
 }

@@ -41,12 +41,12 @@ describe('an offer of the authorization code flow', () => {
       ),
   );
 
-  it('has at most 64 KiB of claim sets, and not a byte more', () => {
+  it('has at most 384 KiB of claim sets, and not a byte more', () => {
     const most = 'a'.repeat(MAX_CLAIM_SETS_BYTES - JSON.stringify([{ claims: { text: '' } }]).length);
     expect(() => checked({ credentials: withText(most) })).not.toThrow();
     expect(() => checked({ credentials: withText(`${most}a`) })).toThrow(
       expect.objectContaining({
-        details: [{ msg: 'must have at most 64 KiB of claim sets', param: 'credentials', location: 'body' }],
+        details: [{ msg: 'must have at most 384 KiB of claim sets', param: 'credentials', location: 'body' }],
       }),
     );
   });

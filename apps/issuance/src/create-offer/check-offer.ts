@@ -27,7 +27,7 @@ export const checkOffer = ({ credentials, userId, expiresAt }: OfferRequest, now
   const claimSets = entries.flatMap((entry) => entry.claimSets);
   // Each session gets a copy.
   if (Buffer.byteLength(JSON.stringify(claimSets)) > MAX_CLAIM_SETS_BYTES)
-    details.push(fault('credentials', 'must have at most 64 KiB of claim sets'));
+    details.push(fault('credentials', 'must have at most 384 KiB of claim sets'));
   const latest = now.getTime() + MAX_OFFER_DAYS * DAY_MS;
   const end = expiresAt === undefined ? now.getTime() + DEFAULT_OFFER_DAYS * DAY_MS : Date.parse(expiresAt);
   if (!(end > now.getTime() && end <= latest))

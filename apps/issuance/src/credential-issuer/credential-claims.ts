@@ -47,6 +47,7 @@ export class CredentialClaims {
     const from = {
       claims: { ...own, ...offered },
       ...(link && { authenticationProvider: link as unknown as UserLink }),
+      ...('userInfo' in session.origin && { userInfo: session.origin.userInfo }),
     };
     const { claimSourceId } = configuration.content;
     if (claimSourceId !== undefined) {

@@ -3,7 +3,7 @@ import { oauthError, type CompletedSignIn, type HttpAnswer } from '@attestry/con
 import { Streams, type Clock } from '@attestry/event-store';
 import { isErased, Sealing } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
-import type { PendingAuthorization } from '../authorization-request/pending-authorizations.js';
+import type { AuthenticatedRequest } from '../authorization-request/pending-authorizations.js';
 import { redirect } from '../authorization-request/redirect.js';
 import { effectiveHook } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
@@ -53,7 +53,7 @@ export class InteractionHooks {
   async start(
     tenantId: string,
     hook: ActiveHook,
-    { nonce: _, codeVerifier: __, ...waiting }: PendingAuthorization,
+    waiting: AuthenticatedRequest,
     { userId, claims }: { userId: string; claims: CompletedSignIn['claims'] },
   ): Promise<HttpAnswer> {
     const { issuer } = waiting;

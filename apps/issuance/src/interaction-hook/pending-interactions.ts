@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { MAX_INTERACTION_SECONDS } from '@attestry/contracts';
 import { BrowserBoundRequests, cookiesOf } from '../authorization-request/browser-bound-requests.js';
-import type { PendingAuthorization } from '../authorization-request/pending-authorizations.js';
+import type { AuthenticatedRequest } from '../authorization-request/pending-authorizations.js';
 
 /** An authorization request whose person signed in and is at the interaction hook. */
-export interface PendingInteraction extends Omit<PendingAuthorization, 'nonce' | 'codeVerifier'> {
+export interface PendingInteraction extends AuthenticatedRequest {
   userId: string;
   /** JSON of the provider's claims, sealed under the user's key. */
   sealedClaims: string;

@@ -1,4 +1,4 @@
-import type { CredentialFormat, CredentialProfile, UserCredential } from '@attestry/contracts';
+import type { CredentialFormat, CredentialProfile, UserCredential, UserInfoOutcome } from '@attestry/contracts';
 import type { PublicJwk, StoredValue } from '@attestry/keys';
 import type { SealedDocument, StatusEntry } from '../issued-credential/issued-credential.events.js';
 
@@ -57,6 +57,8 @@ export interface AuthorizationRequestOrigin {
   instanceJkt?: string;
   /** Stored offer that the request named by `issuer_state`. */
   offerId?: string;
+  /** Of the sign-in, for the refusal of a credential that lacks a claim; absent in sessions of earlier releases. */
+  userInfo?: UserInfoOutcome;
 }
 
 /** Where a session began: an offer, or an authorization request whose person signed in (ADR 0059). */

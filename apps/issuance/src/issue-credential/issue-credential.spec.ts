@@ -703,6 +703,36 @@ describe('map-claims', () => {
     [{ mapFrom: 'claims.a.n', required: true }, ['credential_request_denied', 'map-claims']],
   ])('%j', (mapping, expected) => expect(map(mapping)).toEqual(expected));
 
+  it.each<[string, object, object | undefined, string]>([
+    ['claims.b', {}, undefined, ''],
+    ['claims.b', {}, { requested: true }, ': neither the ID token nor UserInfo has it'],
+    [
+      'claims.b',
+      {},
+      { requested: true, failure: 'the answer had status 500' },
+      ': the ID token does not have it, and UserInfo failed: the answer had status 500',
+    ],
+    [
+      'claims.b',
+      {},
+      { requested: false },
+      ': the ID token does not have it, and UserInfo was not requested in the sign-in',
+    ],
+    ['claims.b', { b: null }, { requested: false }, ': claims.b has no usable value for it'],
+    ['claims.b.c', { b: {} }, { requested: true }, ': claims.b has no usable value for it'],
+    ['claims.b.c', {}, { requested: true }, ': neither the ID token nor UserInfo has it'],
+    ['authenticationProvider.url', {}, { requested: true }, ''],
+  ])('a required claim from %s of %j names what lacks it: %j [T642]', (mapFrom, own, userInfo, detail) =>
+    expect(
+      descriptionOf(() =>
+        mapClaims(
+          { out: { mapFrom, required: true } },
+          { claims: own as never, ...(userInfo && { userInfo: userInfo as never }) },
+        ),
+      ),
+    ).toBe(`the required claim out has no value${detail}`),
+  );
+
   it.each([...Object.getOwnPropertyNames(Object.prototype), 'prototype'].filter((name) => name !== '__proto__'))(
     'reads only own members: %s as claim, mapping, path and absent [T609]',
     (name) => {

@@ -1,4 +1,4 @@
-import { oauthError, type ClaimMapping, type UserLink } from '@attestry/contracts';
+import { oauthError, type ClaimMapping, type UserInfoOutcome, type UserLink } from '@attestry/contracts';
 import { LRUCache } from 'lru-cache';
 import { parseClaimPath } from '../credential-configuration/claim-path.js';
 import { isObject } from './raw-request.js';
@@ -9,6 +9,8 @@ export interface UserObject {
   authenticationProvider?: Pick<UserLink, 'url' | 'subjectId'>;
   /** Names of the claims that the answer of a claims source cannot replace. Absent: no answer is outstanding. */
   finalClaims?: ReadonlySet<string>;
+  /** Of the sign-in of the person; absent without one. */
+  userInfo?: UserInfoOutcome;
 }
 
 /** True for a mapping whose value the answer of a claims source may still add or replace: that of a claim, by its outermost name (ADR 0093). */
@@ -46,12 +48,27 @@ export const mapClaims = (
   for (const [name, mapping] of Object.entries(mappings))
     if (mapping.required && !Object.hasOwn(claims, name) && !(from.finalClaims && isPending(mapping, from))) {
       const claim = namespace === undefined ? name : `${namespace} ${name}`;
-      throw oauthError('credential_request_denied', `the required claim ${claim} has no value`, {
-        check: 'map-claims',
-        claim,
-      });
+      throw oauthError(
+        'credential_request_denied',
+        `the required claim ${claim} has no value${lackedBy(mapping, from)}`,
+        {
+          check: 'map-claims',
+          claim,
+        },
+      );
     }
   return claims;
+};
+
+/** Which answers of the provider lack the claim, for a person who signed in. */
+const lackedBy = ({ mapFrom }: ClaimMapping, { claims, userInfo }: UserObject): string => {
+  const [root, name] = mapFrom === undefined ? [] : pathOf(mapFrom);
+  if (!userInfo || root !== 'claims') return '';
+  if (Object.hasOwn(claims, name!)) return `: claims.${name} has no usable value for it`;
+  const { requested, failure } = userInfo;
+  if (failure !== undefined) return `: the ID token does not have it, and UserInfo failed: ${failure}`;
+  if (!requested) return ': the ID token does not have it, and UserInfo was not requested in the sign-in';
+  return ': neither the ID token nor UserInfo has it';
 };
 
 const paths = new LRUCache<string, string[]>({ max: 5000 });

@@ -9,10 +9,13 @@ import {
   type CompletedSignIn,
   type CompleteSignInRequest,
   type TenantServiceContext,
+  type UsableClaims,
+  type UserInfoOutcome,
 } from '@attestry/contracts';
 import { eventContext, LOGGER, Operation, requestFields, type Logger, type RequestOf } from '@attestry/service-kit';
 import * as oidc from 'openid-client';
 import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
+import { UserInfo } from '../sign-in/user-info.js';
 
 /** Claims of the protocol, which are not about the person. OpenID Connect Core 1.0 §2 */
 const PROTOCOL_CLAIMS = new Set([
@@ -36,11 +39,22 @@ const MAX_SUBJECT = 255;
 /** As many levels as the body of a request may have. */
 const CLAIM_LIMITS = { values: 20_000, depth: 64 };
 
-/** Exchanges the code for tokens, and validates the ID token: signature, issuer, audience, times, nonce. */
+interface Person {
+  /** `sub` of the ID token. */
+  subject: string;
+  claims: UsableClaims;
+  accessToken: string;
+}
+
+/**
+ * Exchanges the code for tokens, and validates the ID token: signature, issuer, audience, times, nonce. Claims that mappings need and the ID
+ * token lacks are requested from the UserInfo endpoint (ADR 0103).
+ */
 @Operation(completeSignIn)
 export class CompleteSignIn {
   constructor(
     private readonly providers: SignInProviders,
+    private readonly userInfo: UserInfo,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -49,29 +63,60 @@ export class CompleteSignIn {
     const { identitySpaceId } = provider.settings;
     // The code belongs to the issuer that the sign-in began at: no other one may receive it (RFC 9700 §4.4).
     if (identitySpaceId !== body.identitySpaceId) throw providerFailed('was replaced during the sign-in');
-    const { token, claims: all } = await this.idToken(provider, body, context);
-    const { sub, ...found } = all;
-    if (sub.length === 0 || sub.length > MAX_SUBJECT)
-      throw providerFailed(`returned a subject that is not 1 to ${MAX_SUBJECT} characters long`);
-    const { claims, unusable } = withoutInexactNumbers(
-      Object.fromEntries(Object.entries(found).filter(([name]) => !PROTOCOL_CLAIMS.has(name))),
-      Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8'),
-    );
+    const person = await this.person(provider, body, context);
+    const userInfo = await this.userInfoOf(provider, person, body.mappedClaims, context);
+    const { claims, unusable } = userInfo.claims ? merged(person.claims, userInfo.claims) : person.claims;
     return {
       url: provider.settings.url,
       ...(identitySpaceId !== undefined && { identitySpaceId }),
-      subjectId: sub,
+      subjectId: person.subject,
       claims,
       claimsToPersist: provider.settings.claimsToPersist.filter((name) => !unusable.includes(name)),
       ...(unusable.length > 0 && { unusableClaims: namesOfUnusable(unusable) }),
+      ...(userInfo.outcome && { userInfo: userInfo.outcome }),
     };
+  }
+
+  private async person(
+    provider: SignInProvider,
+    body: CompleteSignInRequest,
+    context: TenantServiceContext,
+  ): Promise<Person> {
+    const { token, accessToken, claims } = await this.idToken(provider, body, context);
+    const { sub: subject, ...found } = claims;
+    if (subject.length === 0 || subject.length > MAX_SUBJECT)
+      throw providerFailed(`returned a subject that is not 1 to ${MAX_SUBJECT} characters long`);
+    const text = Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8');
+    return { subject, claims: withoutInexactNumbers(aboutThePerson(found), text), accessToken };
+  }
+
+  /** @param mappedClaims absent in requests of earlier releases, which know no outcome */
+  private async userInfoOf(
+    provider: SignInProvider,
+    { subject, claims, accessToken }: Person,
+    mappedClaims: string[] | undefined,
+    context: TenantServiceContext,
+  ): Promise<{ outcome?: UserInfoOutcome; claims?: UsableClaims }> {
+    if (!mappedClaims) return {};
+    const isComplete = mappedClaims.every((name) => PROTOCOL_CLAIMS.has(name) || hasOwnValue(claims, name));
+    if (isComplete) return { outcome: { requested: false } };
+    const { deadline } = context;
+    const found = await this.userInfo.request(context.tenant.id, provider, { accessToken, subject, deadline });
+    if (!('failure' in found))
+      return { outcome: { requested: true }, claims: withoutInexactNumbers(aboutThePerson(found.claims), found.text) };
+    const { failure } = found;
+    this.logger.info(
+      { ...requestFields(context), providerId: provider.settings.providerId, failure },
+      'UserInfo not available',
+    );
+    return { outcome: { requested: true, failure } };
   }
 
   private async idToken(
     { client, settings }: SignInProvider,
     body: CompleteSignInRequest,
     context: TenantServiceContext,
-  ): Promise<{ token: string; claims: oidc.IDToken }> {
+  ): Promise<{ token: string; accessToken: string; claims: oidc.IDToken }> {
     const url = new URL(body.redirectUrl);
     url.search = body.query;
     try {
@@ -84,7 +129,7 @@ export class CompleteSignIn {
       const claims = tokens.claims();
       if (!claims) throw providerFailed('returned no ID token');
       if (jsonSize(claims, CLAIM_LIMITS).exceeds) throw providerFailed('returned an ID token that is too large');
-      return { token: tokens.id_token!, claims };
+      return { token: tokens.id_token!, accessToken: tokens.access_token, claims };
     } catch (error) {
       if (error instanceof AppError) throw error;
       this.logger.info(
@@ -95,6 +140,23 @@ export class CompleteSignIn {
     }
   }
 }
+
+const aboutThePerson = (claims: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name)));
+
+/** Null is no value (OpenID Connect Core 1.0 §5.3.2), unless it stands for one that cannot be used. */
+const hasOwnValue = ({ claims, unusable }: UsableClaims, name: string): boolean =>
+  (Object.hasOwn(claims, name) && claims[name] !== null) || unusable.includes(name);
+
+/** Claims of the ID token, and what UserInfo adds to them. */
+const merged = (idToken: UsableClaims, userInfo: UsableClaims): UsableClaims => {
+  const isAdded = (name: string) => !hasOwnValue(idToken, name);
+  const added = Object.entries(userInfo.claims).filter(([name]) => isAdded(name));
+  return {
+    claims: { ...idToken.claims, ...Object.fromEntries(added) },
+    unusable: [...idToken.unusable, ...userInfo.unusable.filter(isAdded)],
+  };
+};
 
 const providerFailed = (description: string, cause?: unknown): AppError =>
   oauthError('server_error', `the authentication provider ${description}`, { check: 'complete-sign-in', cause });

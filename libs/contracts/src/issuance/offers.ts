@@ -219,8 +219,8 @@ export class OfferReferenceParams {
   @BoundedText(MAX_OFFER_REFERENCE, 1) reference: string;
 }
 
-/** Claim sets of an offer for the authorization code flow, as JSON: each session gets a copy. */
-export const MAX_CLAIM_SETS_BYTES = 65_536;
+/** Claim sets of an offer for the authorization code flow, as JSON, as those of a user: each session gets a copy. */
+export const MAX_CLAIM_SETS_BYTES = 384 * 1024;
 /** Maximum size of an offer request, claims included: 500 KB (512,000 bytes). */
 export const MAX_OFFER_BYTES = 512_000;
 

@@ -1110,7 +1110,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'string',
         enum: ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'],
         description:
-          '`string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. Default: `string`. A claim of another kind denies the credential.',
+          '`string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict.',
       },
     },
     description: 'Source of an element and how its value is encoded.',

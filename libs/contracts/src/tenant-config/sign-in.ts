@@ -1,4 +1,4 @@
-import { IsString, Length, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsString, Length, MaxLength } from 'class-validator';
 import { calledForTenant, defineOperation } from '../operation.js';
 import { Optional, Uuid } from '../validators.js';
 
@@ -46,6 +46,24 @@ export class CompleteSignInRequest {
   @IsString() @Length(1, 200) state: string;
   @IsString() @Length(1, 200) nonce: string;
   @IsString() @Length(43, 128) codeVerifier: string;
+  /**
+   * Names of the claims that the requested credentials map. UserInfo is requested if the ID token lacks one of them. Default: UserInfo is
+   * not requested.
+   */
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(1000)
+  @IsString({ each: true })
+  @Length(1, 1024, { each: true })
+  mappedClaims?: string[];
+}
+
+/** What happened at the UserInfo endpoint of the provider. */
+export class UserInfoOutcome {
+  /** False if the ID token has all mapped claims. */
+  requested: boolean;
+  /** Why UserInfo returned no claims. */
+  failure?: string;
 }
 
 export class CompletedSignIn {
@@ -55,12 +73,14 @@ export class CompletedSignIn {
   identitySpaceId?: string;
   /** `sub` of the ID token. */
   subjectId: string;
-  /** Claims of the ID token without those of the protocol, such as `nonce`. */
+  /** Claims of the ID token, then those of UserInfo, without those of the protocol, such as `nonce`. */
   claims: Record<string, unknown>;
   /** Names of those `claims` that are stored with the user. */
   claimsToPersist: string[];
   /** Names of those `claims` that have a number which would be signed with another value; they are null. */
   unusableClaims?: string[];
+  /** Absent if the request has no `mappedClaims`. */
+  userInfo?: UserInfoOutcome;
 }
 
 export const completeSignIn = defineOperation({

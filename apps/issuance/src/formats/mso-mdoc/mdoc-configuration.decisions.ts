@@ -14,6 +14,7 @@ import {
   longestMdocLifetimeDays,
   MDL_NAMESPACE,
   missingMdlElements,
+  standardElement,
   type ElementType,
 } from '@attestry/cose';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
@@ -21,6 +22,7 @@ import type { ConfigurationContent } from '../../credential-configuration/creden
 import { namespaceMappingFaults, pathFault } from '../claim-mappings.decisions.js';
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayFaults, imageUrlFault, type DisplayDefaults } from '../display.decisions.js';
+import { isObject } from '../../protocol/raw-request.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
 
 /** Mapping by element identifier, by namespace. */
@@ -44,7 +46,7 @@ const nameFault = (name: string): string | undefined => {
   return NO_DATA.has(name) ? 'is a reserved name' : undefined;
 };
 
-/** Of a mapping without `type`. */
+/** Of a mapping without `type`: one that no standard types, or of a configuration of an earlier release. */
 export const elementTypeOf = ({ type }: ElementMapping): ElementType => type ?? 'string';
 
 const typeFault = (type: unknown, mapping: ElementMapping): string | undefined => {
@@ -54,6 +56,42 @@ const typeFault = (type: unknown, mapping: ElementMapping): string | undefined =
   const fault = defaultValue === undefined ? undefined : elementFault(elementTypeOf(mapping), defaultValue);
   return fault && `has a defaultValue that is not of type ${elementTypeOf(mapping)}: it ${fault}`;
 };
+
+/**
+ * Mappings with the types that ISO/IEC 18013-5 and the PID rulebook define for elements without one (ADR 0104). Malformed ones are returned as
+ * they are.
+ */
+const withStandardTypes = (docType: string, claimMappings: NamespaceMappings): NamespaceMappings =>
+  Object.fromEntries(
+    Object.entries(claimMappings).map(([namespace, mappings]) => [
+      namespace,
+      isObject(mappings)
+        ? Object.fromEntries(
+            Object.entries(mappings).map(([element, mapping]) => [
+              element,
+              withStandardType(mapping, standardElement(docType, namespace, element)?.types[0]),
+            ]),
+          )
+        : mappings,
+    ]),
+  );
+
+const withStandardType = (mapping: ElementMapping, type: ElementType | undefined): ElementMapping =>
+  type === undefined || !isObject(mapping) || mapping.type !== undefined ? mapping : { ...mapping, type };
+
+/** Types that a standard does not allow for their elements. */
+const contradictions = (docType: string, claimMappings: NamespaceMappings): ErrorDetail[] =>
+  Object.entries(claimMappings).flatMap(([namespace, mappings]) =>
+    Object.entries(isObject(mappings) ? mappings : {}).flatMap(([element, mapping]): ErrorDetail[] => {
+      const standard = standardElement(docType, namespace, element);
+      const type: unknown = isObject(mapping) ? mapping['type'] : undefined;
+      if (!standard || !(ELEMENT_TYPES as readonly unknown[]).includes(type)) return [];
+      const { types, source } = standard;
+      if (types.includes(type as ElementType)) return [];
+      const msg = `must have ${types.join(' or ')} in type, as ${source} defines, not ${type as ElementType}`;
+      return [{ msg, param: `claimMappings.${namespace}.${element}`, location: 'body' }];
+    }),
+  );
 
 /** What wallets display of a configuration without `display`. */
 export const mdocDisplayDefaults = (type: string, branding: MobileBranding = {}): DisplayDefaults =>
@@ -80,12 +118,13 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
   }
   details.push(...displayFaults(request.display, mdocDisplayDefaults(type, branding)));
 
-  const faults = namespaceMappingFaults(claimMappings, {
+  const typed = withStandardTypes(type, claimMappings);
+  const faults = namespaceMappingFaults(typed, {
     nameFault,
     hasDottedNames: true,
     member: { name: 'type', fault: typeFault },
   });
-  details.push(...faults);
+  details.push(...faults, ...contradictions(type, claimMappings));
   if (!faults.length)
     for (const element of missingMdlElements(type, claimMappings))
       fault(`claimMappings.${MDL_NAMESPACE}.${element}`, `is required: it is mandatory for ${type}`);
@@ -104,7 +143,8 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
 };
 
 export const mdocContentOf = (request: MobileConfigurationRequest): MdocContent => {
-  const { claimMappings, expiresIn, validFrom, validUntil, branding, display, maxIssuances } = request;
+  const { type, expiresIn, validFrom, validUntil, branding, display, maxIssuances } = request;
+  const claimMappings = withStandardTypes(type, request.claimMappings);
   const { includeStatus, statusMechanism, claimSourceId } = request;
   return present({
     claimMappings,

@@ -271,3 +271,146 @@ describe('what is stored of a configuration', () => {
     });
   });
 });
+
+describe('types of elements that a standard defines', () => {
+  const NAMESPACE_OF_MDL = 'org.iso.18013.5.1';
+  const PID = 'eu.europa.ec.eudi.pid.1';
+  const typesOf = (claimMappings: Record<string, Record<string, { type?: string }>>) =>
+    Object.fromEntries(
+      Object.entries(claimMappings).map(([namespace, elements]) => [
+        namespace,
+        Object.fromEntries(Object.entries(elements).map(([element, { type }]) => [element, type])),
+      ]),
+    );
+  const licence = (elements: Record<string, unknown> = {}, more: Record<string, unknown> = {}) => {
+    const { claimMappings } = mdl(MANDATORY);
+    const own = claimMappings[NAMESPACE_OF_MDL];
+    return request({ type: MDL, claimMappings: { [NAMESPACE_OF_MDL]: { ...own, ...elements }, ...more } });
+  };
+
+  it('are those of elements without one, and shown; others have none [T643]', () => {
+    const made = licence(
+      {
+        age_over_18: { mapFrom: 'claims.adult' },
+        expiry_date: { defaultValue: '2036-01-31T00:00:00Z', type: 'dateTime' },
+        own: { mapFrom: 'claims.x' },
+      },
+      { [NAMESPACE]: { portrait: { mapFrom: 'claims.picture' } } },
+    );
+    expect(mdocFaults(made)).toEqual([]);
+    const content = mdocContentOf(made);
+    const types = {
+      [NAMESPACE_OF_MDL]: {
+        ...Object.fromEntries(MANDATORY.map((name) => [name, 'string'])),
+        ...{ birth_date: 'date', issue_date: 'date', expiry_date: 'dateTime', portrait: 'binary' },
+        ...{ driving_privileges: 'array', age_over_18: 'boolean', own: undefined },
+      },
+      [NAMESPACE]: { portrait: undefined },
+    };
+    expect(typesOf(content.claimMappings)).toEqual(types);
+    const configuration = { status: 'active', id: 'c1', format: 'mso_mdoc', createdAt: '', version: 1 } as const;
+    const record = mdocRecordOf({ ...configuration, type: MDL, content });
+    expect(typesOf(record.claimMappings)).toEqual(types);
+    // What is shown can be sent again.
+    const again = request({ type: MDL, claimMappings: record.claimMappings });
+    expect([mdocFaults(again), mdocContentOf(again).claimMappings]).toEqual([[], content.claimMappings]);
+  });
+
+  it('are those of the PID rulebook for a PID [T643]', () => {
+    const elements = {
+      ...{ family_name: {}, birth_date: {}, expiry_date: {}, portrait: {}, sex: {}, age_over_18: {}, nationality: {} },
+      place_of_birth: {},
+    };
+    const mappings = Object.fromEntries(Object.keys(elements).map((name) => [name, { mapFrom: `claims.${name}` }]));
+    const made = request({ type: PID, claimMappings: { [PID]: mappings } });
+    expect(mdocFaults(made)).toEqual([]);
+    expect(typesOf(mdocContentOf(made).claimMappings)).toEqual({
+      [PID]: {
+        ...{ family_name: 'string', birth_date: 'date', expiry_date: 'date', portrait: 'binary', sex: 'number' },
+        ...{ age_over_18: 'boolean', nationality: 'string', place_of_birth: 'object' },
+      },
+    });
+    for (const type of ['string', 'array'])
+      expect(mdocFaults(request({ type: PID, ...mapped({ mapFrom: 'claims.x', type }, 'nationality', PID) }))).toEqual(
+        [],
+      );
+  });
+
+  it.each<[string, string, string, string, string]>([
+    [
+      MDL,
+      NAMESPACE_OF_MDL,
+      'birth_date',
+      'string',
+      'must have date in type, as ISO/IEC 18013-5 table 5 defines, not string',
+    ],
+    [
+      MDL,
+      NAMESPACE_OF_MDL,
+      'issue_date',
+      'string',
+      'must have date or dateTime in type, as ISO/IEC 18013-5 table 5 defines, not string',
+    ],
+    [
+      MDL,
+      NAMESPACE_OF_MDL,
+      'age_over_21',
+      'number',
+      'must have boolean in type, as ISO/IEC 18013-5 table 5 defines, not number',
+    ],
+    [PID, PID, 'portrait', 'string', 'must have binary in type, as the PID rulebook defines, not string'],
+    [PID, PID, 'nationality', 'object', 'must have string or array in type, as the PID rulebook defines, not object'],
+  ])('are not contradicted: %s %s %s %s [T644]', (docType, namespace, element, type, msg) => {
+    const mapping = { [element]: { mapFrom: 'claims.x', type } };
+    const made =
+      docType === MDL ? licence(mapping) : request({ type: docType, claimMappings: { [namespace]: mapping } });
+    expect(mdocFaults(made)).toEqual([body(`claimMappings.${namespace}.${element}`, msg)]);
+    // Another document type is free to choose.
+    expect(mdocFaults(request(mapped(mapping[element], element, namespace)))).toEqual([]);
+  });
+
+  it('apply to a defaultValue [T644]', () => {
+    const made = licence({
+      birth_date: { defaultValue: '10 December 1990' },
+      portrait: { defaultValue: 'no base64!' },
+    });
+    expect(mdocFaults(made).map(({ param, msg }) => [param, msg])).toEqual([
+      [
+        `claimMappings.${NAMESPACE_OF_MDL}.birth_date`,
+        'has a defaultValue that is not of type date: it must be a date such as 2026-01-31',
+      ],
+      [
+        `claimMappings.${NAMESPACE_OF_MDL}.portrait`,
+        'has a defaultValue that is not of type binary: it must be a string in base64 or base64url',
+      ],
+    ]);
+  });
+
+  it('are not given to malformed mappings, which are refused as before', () => {
+    for (const mapping of [
+      null,
+      1,
+      'x',
+      [],
+      {},
+      { mapFrom: 'claims.x', type: null },
+      { mapFrom: 'claims.x', type: 'tstr' },
+    ])
+      expect([mapping, mdocFaults(licence({ birth_date: mapping })).map(({ param }) => param)]).toEqual([
+        mapping,
+        [`claimMappings.${NAMESPACE_OF_MDL}.birth_date`],
+      ]);
+    for (const mappings of [null, 1, [], 'x'])
+      expect(
+        mdocFaults(request({ type: PID, claimMappings: { [PID]: mappings } as never })).map(({ param }) => param),
+      ).toEqual([`claimMappings.${PID}`]);
+  });
+
+  it('are absent in a configuration of an earlier release until it is replaced [T645]', () => {
+    const { claimMappings } = mdl(MANDATORY);
+    const content = { claimMappings, expiresIn: { days: 1 } };
+    const configuration = { status: 'active', id: 'c1', format: 'mso_mdoc', createdAt: '', version: 1 } as const;
+    expect(mdocRecordOf({ ...configuration, type: MDL, content }).claimMappings).toEqual(claimMappings);
+    expect(typesOf(mdocContentOf(licence()).claimMappings)[NAMESPACE_OF_MDL]).toMatchObject({ birth_date: 'date' });
+  });
+});

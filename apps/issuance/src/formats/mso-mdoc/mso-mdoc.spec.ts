@@ -447,6 +447,18 @@ describe('the claims of an mso_mdoc', () => {
     );
   });
 
+  it('have 65,536 characters, names of elements included and each namespace once, and not one more [T646]', async () => {
+    const elements = { a: text('x'), b: text('x'), c: text('y') };
+    const bounded = configuration({ claimMappings: { [OWN]: elements } }, 'org.example.card');
+    const most = 65_536 - OWN.length - Object.keys(elements).join('').length;
+    const of = (rest: number) => ({ claims: { x: 'x'.repeat(1000), y: 'y'.repeat(rest) } });
+    expect(await faultOf(bounded, of(most - 2000))).toBeUndefined();
+    expect(() => format.mapClaims(bounded, of(most - 2000))).not.toThrow();
+    const fault = `${OWN} c must not make the claims of the credential exceed 65536 characters in total`;
+    expect(await faultOf(bounded, of(most - 1999))).toBe(fault);
+    expect(refusal(() => format.mapClaims(bounded, of(most - 1999)))).toEqual(denied(fault));
+  });
+
   it('may be as large as those of one user', async () => {
     const picture = Buffer.alloc(48_000).toString('base64url');
     const credential = await issue(facts({}, {}, { ...claims, picture }));

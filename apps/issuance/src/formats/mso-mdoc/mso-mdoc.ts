@@ -281,14 +281,19 @@ const tooLarge = (
 ): ClaimFault | undefined => {
   let bytes = 0;
   const rest: [readonly [string, string], unknown][] = [];
-  for (const [namespace, elements] of Object.entries(values))
+  // By namespace, as claimBeyondLimit adds them: both count the same.
+  const all = Object.create(null) as Record<string, Record<string, unknown>>;
+  for (const [namespace, elements] of Object.entries(values)) {
+    all[namespace] = Object.create(null) as Record<string, unknown>;
     for (const [element, value] of Object.entries(elements)) {
       const isBinary = typeof value === 'string' && elementTypeOf(claimMappings[namespace]![element]!) === 'binary';
       if (isBinary) bytes += decodedBytes(value);
       if (bytes > MAX_BINARY_BYTES) return { claim: `${namespace} ${element}`, msg: BINARY_FAULT };
-      rest.push([[namespace, element], isBinary ? '' : value]);
+      const counted = isBinary ? '' : value;
+      rest.push([[namespace, element], counted]);
+      all[namespace][element] = counted;
     }
-  const all = Object.fromEntries(rest.map(([[namespace, element], value]) => [`${namespace} ${element}`, value]));
+  }
   return claimsSizeFault(all) === undefined ? undefined : claimBeyondLimit(claimsSizeFault, rest);
 };
 

@@ -1,0 +1,168 @@
+import { Injectable } from '@nestjs/common';
+import { mediaTypeOf, oauthError, type AppError } from '@attestry/contracts';
+import { AnswerTooLarge, DnsBudgetExceeded, Outbound, parseAnswer, type OutboundAnswer } from '@attestry/service-kit';
+import * as oidc from 'openid-client';
+import type { SignInProvider } from './sign-in-providers.js';
+
+/** Of the request, milliseconds; less where the sign-in has less left. */
+const REQUEST_MS = 5000;
+/** Left of the sign-in for what follows, milliseconds. */
+const RESERVED_MS = 1500;
+const MAX_BYTES = 65_536;
+
+/** Claims of a UserInfo response, with its JSON text; or why there are none. */
+export type UserInfoClaims = { claims: Record<string, unknown>; text: string } | { failure: string };
+
+/** For what the guard or the network refuses: a difference would describe networks that the tenant cannot reach. */
+const UNREACHABLE = 'the address is not allowed or cannot be reached';
+const NOT_VERIFIED = 'the answer was a JWT that could not be verified';
+const TOO_LATE = `there was no answer within ${REQUEST_MS / 1000} seconds`;
+
+class UserInfoFailed extends Error {
+  override readonly name = 'UserInfoFailed';
+}
+
+/**
+ * UserInfo endpoint of a provider (OpenID Connect Core 1.0 §5.3), through the guarded client. The answer is JSON, or a JWT that is verified as
+ * the ID token is; one that is encrypted cannot be read. Redirects are not followed, because they would take the access token elsewhere.
+ */
+@Injectable()
+export class UserInfo {
+  constructor(private readonly outbound: Outbound) {}
+
+  /**
+   * @param subject of the ID token
+   * @param deadline of the sign-in, milliseconds since the epoch
+   * @throws AppError `server_error` for an answer without this subject (§5.3.2, §5.3.4)
+   */
+  async request(
+    tenantId: string,
+    provider: SignInProvider,
+    { accessToken, subject, deadline }: { accessToken: string; subject: string; deadline: number },
+  ): Promise<UserInfoClaims> {
+    try {
+      const endpoint = this.endpointOf(provider.client);
+      const timeoutMs = Math.min(REQUEST_MS, deadline - RESERVED_MS - Date.now());
+      if (timeoutMs < 1) throw new UserInfoFailed('the sign-in had no time left for it');
+      const answer = await this.send(tenantId, endpoint, accessToken, Math.floor(timeoutMs));
+      const { claims, text, isSigned } = read(answer);
+      // Also of a response whose signature is wrong: it is about another person.
+      checkSubject(claims, subject);
+      if (isSigned) await verify(answer, provider, endpoint);
+      return { claims, text };
+    } catch (error) {
+      if (error instanceof UserInfoFailed) return { failure: error.message };
+      throw error;
+    }
+  }
+
+  /** Of the cached discovery document. */
+  private endpointOf(client: oidc.Configuration): string {
+    const endpoint: unknown = client.serverMetadata().userinfo_endpoint;
+    if (endpoint === undefined) throw new UserInfoFailed('the provider has no UserInfo endpoint');
+    if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) throw new UserInfoFailed(UNREACHABLE);
+    // As an authorization endpoint, it may have a query (RFC 6750 §2).
+    const bare = new URL(endpoint);
+    bare.search = '';
+    if ('fault' in this.outbound.checkUrl(bare.href)) throw new UserInfoFailed(UNREACHABLE);
+    return endpoint;
+  }
+
+  private async send(
+    tenantId: string,
+    endpoint: string,
+    accessToken: string,
+    timeoutMs: number,
+  ): Promise<OutboundAnswer> {
+    try {
+      return await this.outbound.send(endpoint, {
+        tenantId,
+        headers: { accept: 'application/json, application/jwt;q=0.9', authorization: `Bearer ${accessToken}` },
+        timeoutMs,
+        maxBytes: MAX_BYTES,
+      });
+    } catch (error) {
+      if (error instanceof AnswerTooLarge) throw new UserInfoFailed('the answer has more than 64 KiB');
+      if (error instanceof DnsBudgetExceeded) throw new UserInfoFailed('the DNS look-ups of the tenant took too long');
+      throw new UserInfoFailed((error as { name?: unknown }).name === 'TimeoutError' ? TOO_LATE : UNREACHABLE);
+    }
+  }
+}
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+interface Read {
+  claims: Record<string, unknown>;
+  text: string;
+  /** The response is a JWT, which is to be verified. */
+  isSigned: boolean;
+}
+
+const read = ({ status, headers, body }: OutboundAnswer): Read => {
+  if (REDIRECTS.includes(status)) throw new UserInfoFailed(`the answer was a redirect, status ${status}`);
+  if (status !== 200) throw new UserInfoFailed(`the answer had status ${status}`);
+  const type = mediaTypeOf(headers['content-type']);
+  if (type === 'application/json') return { ...objectOf(body), isSigned: false };
+  if (type !== 'application/jwt')
+    throw new UserInfoFailed('the answer was neither application/json nor application/jwt');
+  const [, payload, , ...more] = Buffer.from(body).toString('latin1').split('.');
+  if (payload === undefined || more.length > 0) throw new UserInfoFailed(NOT_VERIFIED);
+  return { ...objectOf(Buffer.from(payload, 'base64url')), isSigned: true };
+};
+
+const objectOf = (body: Uint8Array): Omit<Read, 'isSigned'> => {
+  try {
+    const value = parseAnswer(body);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { claims: value as Record<string, unknown>, text: Buffer.from(body).toString('utf8') };
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+  }
+  throw new UserInfoFailed('the answer was not a JSON object');
+};
+
+/** §5.3.4: the signature by a published key of the provider, and `iss`, `aud` and times, where it has them. */
+const verify = async (
+  { body, headers, status }: OutboundAnswer,
+  { client, settings }: SignInProvider,
+  endpoint: string,
+): Promise<void> => {
+  const { supportsPKCE: _, ...metadata } = client.serverMetadata();
+  const algorithms = metadata.userinfo_signing_alg_values_supported ??
+    metadata.id_token_signing_alg_values_supported ?? ['RS256'];
+  const verifier = new oidc.Configuration(
+    { ...metadata, userinfo_endpoint: endpoint, userinfo_signing_alg_values_supported: algorithms },
+    settings.clientId,
+    {},
+    oidc.None(),
+  );
+  const keys = oidc.getJwksCache(client);
+  if (keys) oidc.setJwksCache(verifier, keys);
+  const { [oidc.customFetch]: fetch } = client;
+  let isAnswered = false;
+  verifier[oidc.customFetch] = (url, options) => {
+    if (isAnswered) return fetch!(url, options);
+    isAnswered = true;
+    return Promise.resolve(new Response(new Uint8Array(body), { status, headers }));
+  };
+  verifier.timeout = client.timeout;
+  oidc.enableNonRepudiationChecks(verifier);
+  // The guard has checked the endpoint, and checks that of the keys.
+  oidc.allowInsecureRequests(verifier);
+  try {
+    await oidc.fetchUserInfo(verifier, 'not sent', oidc.skipSubjectCheck);
+  } catch (error) {
+    if (error instanceof oidc.ClientError) throw new UserInfoFailed(NOT_VERIFIED);
+    throw error;
+  }
+};
+
+const checkSubject = ({ sub }: Record<string, unknown>, subject: string): void => {
+  if (sub === subject) return;
+  throw otherSubject(sub === undefined ? 'without sub' : 'with another sub than the ID token');
+};
+
+const otherSubject = (description: string): AppError =>
+  oauthError('server_error', `the authentication provider returned a UserInfo response ${description}`, {
+    check: 'user-info',
+  });
