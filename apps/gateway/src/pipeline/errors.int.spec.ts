@@ -196,12 +196,7 @@ const expectBody = (errors: Operation['errors'], answer: Answer, code?: string) 
     expect(String(headers[name])).toMatch(/^\d+$/);
   expect(headers['x-request-id']).toMatch(/^[0-9A-Za-z]{22}$/);
   expect(headers['cache-control']).toBe('no-store');
-  if (errors === 'tenant' && (statusCode === 401 || statusCode === 403)) {
-    expect(headers['content-type']).toMatch(/^text\/plain/);
-    expect(answer.body).toBe(statusCode === 401 ? 'Unauthorized' : 'Forbidden');
-    if (statusCode === 401) expect(headers['www-authenticate']).toMatch(/^Bearer/);
-    return;
-  }
+  if (errors === 'tenant' && statusCode === 401) expect(headers['www-authenticate']).toMatch(/^Bearer/);
   expect(headers['content-type']).toMatch(/^application\/json/);
   const body = answer.json<Record<string, unknown>>();
   if (errors === 'oauth') {
@@ -368,7 +363,7 @@ describe('errors of callers', () => {
   it.each([
     ['tenant', tenant],
     ['management', management],
-  ])('401 on the %s API: no token, a malformed one, one for another audience', async (_name, api) => {
+  ])('401 on the %s API: no token, a malformed one, one for another audience [T647]', async (_name, api) => {
     const other = { ...api, host: api === tenant ? HOSTS.management : HOSTS.tenant };
     const elsewhere = `Bearer ${await token(api.client!, other.host)}`;
     for (const headers of [{}, { authorization: 'Bearer x' }, { authorization: elsewhere }]) {
@@ -376,6 +371,8 @@ describe('errors of callers', () => {
       expect(answer.statusCode).toBe(401);
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
       expectBody(api.errors, answer, 'Unauthorized');
+      const reason = /error_description="([^"]+)"/.exec(String(answer.headers['www-authenticate']))?.[1];
+      expect(answer.json<{ message: string }>().message).toBe(reason ?? 'The request has no access token');
     }
   });
 
@@ -392,7 +389,8 @@ describe('errors of callers', () => {
   it('403 on the tenant API: a role without the permission', async () => {
     const answer = await send(tenant, tenant.right, 'holder');
     expect(answer.statusCode).toBe(403);
-    expectBody('tenant', answer);
+    expectBody('tenant', answer, 'Forbidden');
+    expect(answer.json<{ message: string }>().message).toMatch(/^The client needs one of these roles: admin, issuer/);
   });
 
   it.each([

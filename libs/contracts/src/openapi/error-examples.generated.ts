@@ -74,6 +74,7 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: 'The first call with this Idempotency-Key is still in progress',
     details: [{ msg: 'belongs to a call that is still in progress', param: 'Idempotency-Key', location: 'headers' }],
   },
+  TenantForbidden: { code: 'Forbidden', message: 'The caller needs the role admin on the tenant' },
   TenantGone: { code: 'Gone', message: 'The status list ended at 2026-01-15T09:30:00.000Z' },
   TenantInternal: { code: 'InternalError', message: 'Internal error' },
   TenantInvalid: {
@@ -86,6 +87,7 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
   TenantTimeout: { code: 'RequestTimeout', message: 'Request Timeout' },
   TenantTooLarge: { code: 'PayloadTooLarge', message: 'Payload Too Large' },
   TenantTooManyRequests: { code: 'TooManyRequests', message: 'Too Many Requests' },
+  TenantUnauthenticated: { code: 'Unauthorized', message: 'The request has no access token' },
   TenantUnavailable: { code: 'ServiceUnavailable', message: 'Service temporarily unavailable' },
   TenantUnprocessable: {
     code: 'UnprocessableContent',

@@ -4902,7 +4902,13 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
-        'text/plain': 'Forbidden';
+        /**
+         * @example {
+         *       "code": "Forbidden",
+         *       "message": "The caller needs the role admin on the tenant"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
       };
     };
     /** @description The resource existed and has ended. */
@@ -5086,7 +5092,13 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
-        'text/plain': 'Unauthorized';
+        /**
+         * @example {
+         *       "code": "Unauthorized",
+         *       "message": "The request has no access token"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
       };
     };
     /** @description Temporarily unavailable. Retry later. */
