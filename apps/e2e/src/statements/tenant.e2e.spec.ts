@@ -46,7 +46,14 @@ describe('a tenant', () => {
     const { client_secret: _, ...lacking } = right;
     expect((await ask(lacking)).body).toMatchObject({ error: 'invalid_request' });
     // Without an audience the token is for the management API, where a tenant's client is unknown.
-    expect((await ask({ ...right, audience: undefined })).status).toBe(401);
+    const { status, body } = await ask({ ...right, audience: undefined });
+    expect([status, body]).toEqual([
+      401,
+      {
+        error: 'access_denied',
+        error_description: `Unauthorized; tenant clients need audience, the address of the tenant: http://<subdomain>.${new URL(platform.ready.management).host.replace('management.', '')}`,
+      },
+    ]);
     const other = { ...right, grant_type: 'authorization_code' };
     expect((await ask(other)).body).toMatchObject({ error: 'unsupported_grant_type' });
     for (const audience of ['http://elsewhere.localhost', platform.ready.management])
