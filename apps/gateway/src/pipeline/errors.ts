@@ -1,10 +1,17 @@
 import { AppError } from '@attestry/contracts';
 import type { RateState } from '../request/rate-limits.js';
 
-// The errors of the pipeline itself; beside them its steps throw `notFound` of contracts, and what they call throws.
+// The errors of the pipeline itself; beside them its steps throw what they call throws.
 
 export const methodNotAllowed = (allowed: readonly string[]): AppError =>
   new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
+
+/** The same for a host of a deleted tenant and one that no tenant ever had; it names none. */
+export const unknownHost = (): AppError =>
+  new AppError(
+    'notFound',
+    'This host is not served: Host must name the management API, an authorization server, a tenant, or the verified custom domain of one',
+  );
 
 export const gone = (): AppError => new AppError('gone', 'Gone: the tenant was deleted, and its data was erased');
 
