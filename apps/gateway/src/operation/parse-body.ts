@@ -5,6 +5,7 @@ import {
   inexactNumbers,
   invalid,
   invalidBody,
+  jsonFaultPosition,
   mediaTypeOf,
   type Operation,
 } from '@attestry/contracts';
@@ -88,6 +89,6 @@ export const parseBody = (
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw invalidBody('body', 'must be valid JSON');
+    throw invalidBody('body', `must be valid JSON: ${jsonFaultPosition(text)}`);
   }
 };
