@@ -169,6 +169,10 @@ export const invalid = (...details: ErrorDetail[]): AppError =>
 export const invalidBody = (param: string, msg: string, value?: unknown): AppError =>
   invalid({ ...(value === undefined ? {} : { value }), msg, param, location: 'body' });
 
+/** 413. @param what is too large @param most bytes that it may have */
+export const tooLarge = (what: string, most: number): AppError =>
+  new AppError('tooLarge', `Payload Too Large: ${what} must have at most ${most} bytes`);
+
 export const notFound = (): AppError => new AppError('notFound', 'Resource Not Found');
 
 /** RFC 6749 §5.2 and RFC 6750 §3: no characters outside %x20-21 / %x23-5B / %x5D-7E. */

@@ -79,7 +79,11 @@ describe('a body that cannot be read', () => {
 
   it('is recorded as a call of its operation', async () => {
     const { reply, records, logged } = await answered(tooLong);
-    const failure = { status: 413, code: 'PayloadTooLarge', message: 'Payload Too Large' };
+    const failure = {
+      status: 413,
+      code: 'PayloadTooLarge',
+      message: 'Payload Too Large: the body must have at most 1048576 bytes',
+    };
     const record = { ...RECORD, outcome: 'FAIL', metadata: { error: failure } };
     expect([reply.status, records, logged]).toEqual([413, [['add', record]], []]);
   });

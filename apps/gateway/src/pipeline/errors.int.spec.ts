@@ -231,6 +231,15 @@ const CODES: Partial<Record<ErrorKind, string>> = {
 };
 
 describe.each(APIS)('errors of the %s API', (_name, api) => {
+  const limit = bodyLimitOf(OPERATIONS.find(({ http }) => http?.method === 'POST' && http.path === api.post)!.http!);
+  const expectTooLarge = (answer: Answer) => {
+    expect(answer.statusCode).toBe(413);
+    expectBody(api.errors, answer, 'PayloadTooLarge');
+    const body = answer.json<{ message?: string; error_description?: string }>();
+    const message = `Payload Too Large: the body must have at most ${limit} bytes`;
+    expect(body.message ?? body.error_description).toBe(message);
+  };
+
   it.each(Object.entries(CODES) as [ErrorKind, string][])('returned by a service: %s', async (kind, code) => {
     const headers: Record<string, string> = kind === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {};
     const error = new AppError(
@@ -279,12 +288,10 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
   it('413: over 1 MiB', async () => {
     const payload = JSON.stringify({ text: 'x'.repeat(1_048_576) });
     const answer = await send(api, { method: 'POST', url: api.post, payload, headers: json });
-    expect(answer.statusCode).toBe(413);
-    expectBody(api.errors, answer, 'PayloadTooLarge');
+    expectTooLarge(answer);
   });
 
-  it('413: longer than the operation allows, before it has arrived completely', async () => {
-    const limit = bodyLimitOf(OPERATIONS.find(({ http }) => http?.method === 'POST' && http.path === api.post)!.http!);
+  it('413: longer than the operation allows, before it has arrived completely [T652]', async () => {
     let read = 0;
     const endless = Readable.from(
       (async function* () {
@@ -294,7 +301,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     );
     const chunked = await send(api, { method: 'POST', url: api.post, payload: endless, headers: json });
     expect([chunked.statusCode, read]).toEqual([413, limit + 1024]);
-    expectBody(api.errors, chunked, 'PayloadTooLarge');
+    expectTooLarge(chunked);
     // No part of it is sent.
     const silent = Readable.from(
       (async function* () {
@@ -304,8 +311,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     );
     const headers = { ...json, 'content-length': String(limit + 1) };
     const announced = await send(api, { method: 'POST', url: api.post, payload: silent, headers });
-    expect(announced.statusCode).toBe(413);
-    expectBody(api.errors, announced, 'PayloadTooLarge');
+    expectTooLarge(announced);
   });
 
   it('415: another media type', async () => {

@@ -1,4 +1,4 @@
-import { AppError } from '@attestry/contracts';
+import { AppError, MAX_BODY_BYTES, tooLarge } from '@attestry/contracts';
 import type { RateState } from '../request/rate-limits.js';
 
 // The errors of the pipeline itself; beside them its steps throw what they call throws.
@@ -25,7 +25,7 @@ export const appErrorOf = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const { code = '', statusCode } = error as { code?: string; statusCode?: number };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('timeout', 'Request Timeout');
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'Payload Too Large');
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge('the body', MAX_BODY_BYTES);
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_EMPTY_TYPE')
     return new AppError('unsupportedMediaType', 'Unsupported Media Type');
   if (code.startsWith('FST_ERR_CTP_') || statusCode === 400) return new AppError('invalid', 'Malformed request');

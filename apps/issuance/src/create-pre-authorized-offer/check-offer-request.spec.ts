@@ -115,7 +115,10 @@ describe('the request of a pre-authorized offer', () => {
     const most = 'a'.repeat(MAX_OFFER_BYTES - JSON.stringify(sized('')).length);
     expect(() => checkOfferRequest(sized(most))).not.toThrow();
     expect(() => checkOfferRequest(sized(`${most}a`))).toThrow(
-      expect.objectContaining({ kind: 'tooLarge', message: 'The offer must be at most 500 KB' }),
+      expect.objectContaining({
+        kind: 'tooLarge',
+        message: 'Payload Too Large: the offer must have at most 512000 bytes',
+      }),
     );
   });
 });

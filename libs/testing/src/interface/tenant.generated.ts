@@ -4795,7 +4795,7 @@ export interface components {
         /**
          * @example {
          *       "error": "invalid_request",
-         *       "error_description": "Payload Too Large"
+         *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
          *     }
          */
         'application/json': components['schemas']['OAuthError'];
@@ -5053,7 +5053,7 @@ export interface components {
         /**
          * @example {
          *       "code": "PayloadTooLarge",
-         *       "message": "Payload Too Large"
+         *       "message": "Payload Too Large: the body must have at most 1048576 bytes"
          *     }
          */
         'application/json': components['schemas']['TenantError'];
@@ -7579,7 +7579,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -7806,7 +7806,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -8039,7 +8039,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -8441,7 +8441,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -8751,7 +8751,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -9156,7 +9156,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
