@@ -7,6 +7,7 @@ import {
   invalidBody,
   jsonFaultPosition,
   mediaTypeOf,
+  shownPath,
   type Operation,
 } from '@attestry/contracts';
 import { hasOpenValues } from './open-values.js';
@@ -57,7 +58,7 @@ const checkNumbers = (text: string): void => {
     throw invalid(
       ...paths.map((path) => ({
         msg: INEXACT,
-        param: path.join('.').slice(0, 1024).toWellFormed() || 'body',
+        param: shownPath(path) || 'body',
         location: 'body' as const,
       })),
     );

@@ -47,10 +47,13 @@ describe('the request of a pre-authorized offer', () => {
       body('credentials', 'must be ids of credential configurations or objects with claim sets', null),
     ],
     [{ credentials: [id, id] }, body('credentials', 'must not repeat a configuration', id)],
-    [{ expiresIn: {} }, body('expiresIn', 'must be more than 0 and at most 10 minutes', {})],
+    [{ expiresIn: {} }, body('expiresIn', 'must be more than 0 and at most 10 minutes, as minutes and seconds', {})],
     [
       { expiresIn: { minutes: 10, seconds: 1 } },
-      body('expiresIn', 'must be more than 0 and at most 10 minutes', { minutes: 10, seconds: 1 }),
+      body('expiresIn', 'must be more than 0 and at most 10 minutes, as minutes and seconds', {
+        minutes: 10,
+        seconds: 1,
+      }),
     ],
     [
       { transactionCodeConfiguration: { description: '\ud800' } },

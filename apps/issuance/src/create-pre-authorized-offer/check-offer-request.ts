@@ -37,7 +37,7 @@ export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOf
   const { expiresIn } = request;
   const seconds = expiresIn ? (expiresIn.minutes ?? 0) * 60 + (expiresIn.seconds ?? 0) : DEFAULT_OFFER_SECONDS;
   if (!(seconds > 0 && seconds <= MAX_OFFER_SECONDS))
-    details.push(fault('expiresIn', 'must be more than 0 and at most 10 minutes', expiresIn));
+    details.push(fault('expiresIn', 'must be more than 0 and at most 10 minutes, as minutes and seconds', expiresIn));
 
   const description = request.transactionCodeConfiguration?.description;
   // It becomes part of a URI, which cannot encode a lone surrogate.

@@ -29,7 +29,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   revokedToken: 'MCMjyvpF6FZd4FCJ',
   statusList: 'FpSq1Lt6bgBEf2fm',
   statusListConfigurations: '-vMFqcRqsVqKSxSg',
-  subdomain: 'kd38EwzL1D10nQ02',
+  subdomain: '6haAUcBlnrt_kcJY',
   tenant: 'kmjrSXnffp4HXvDl',
   tokenFamily: 'XZhWesqS0RZkGSw8',
   tokenKeys: '86yrrnbJWSOxZOOc',
