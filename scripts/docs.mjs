@@ -179,7 +179,7 @@ there; routes, access checks and this page are derived from the declaration. The
   must be a member of the tenant where roles are listed. \`holder\`: a code or token
   of a wallet, checked by the service. \`permission\`: an access token of a tenant client with one of the roles listed. \`internal\`: only the
   services listed, over the message bus; not available over HTTP.
-- **Errors.** \`tenant\`: \`{code, message, details?}\`, except that 401 and 403 are plain text. \`management\`:
+- **Errors.** \`tenant\`: \`{code, message, details?}\`. \`management\`:
   \`{code, type, message, details}\`. \`oauth\`: \`{error, error_description}\`. See the [specification notes](specification-notes.md#errors).
 - **Every operation** can also return 405 (with \`Allow\`), 408, 413 (body over 1 MiB, or over the maximum of the operation), 415, 429, 500 and 503. Every response has
   \`x-request-id\` and the three \`x-ratelimit-*\` headers.

@@ -205,8 +205,22 @@ describe('creating a did:key', () => {
   });
 
   it.each<[string, string, unknown, object[]]>([
-    ['empty options', 'key', {}, [{ param: 'options', msg: 'must have at least one property' }]],
-    ['missing options', 'key', undefined, [{ param: 'options' }]],
+    ...(['key', 'web'] as const).flatMap((method): [string, string, unknown, object[]][] => {
+      const missing =
+        method === 'key'
+          ? { param: 'options.keyType', msg: 'is required: one of Ed25519, P-256, Bls12381G2' }
+          : { param: 'options.url', msg: 'is required: a host, a host with a path, or an https URL' };
+      return [
+        [`empty options of method ${method} [T655]`, method, {}, [missing]],
+        [
+          `missing options of method ${method} [T655]`,
+          method,
+          undefined,
+          [{ param: 'options', msg: 'is required: options.url for method web, options.keyType for method key' }],
+        ],
+      ];
+    }),
+    ['options that are null', 'web', null, [{ param: 'options' }]],
     ['options that are an array', 'key', ['Ed25519'], [{ param: 'options' }]],
     ['an unsupported method', 'ion', { keyType: 'Ed25519' }, [{ param: 'method' }]],
     ['an unsupported key type', 'key', { keyType: 'ed25519' }, [{ param: 'options.keyType' }]],
@@ -326,7 +340,12 @@ describe('creating a did:web', () => {
       const tenant = newTenant();
       const refused = await refusal(createWeb(tenant, tenant.host + path));
       expect(refused.details).toMatchObject([
-        { param: 'options.url', msg: expect.stringContaining('reserved for the platform') },
+        {
+          param: 'options.url',
+          msg: expect.stringMatching(
+            /^must not begin with the path \/[a-z0-9.-]+, at which the platform serves its own documents; reserved are \/health, /,
+          ),
+        },
       ]);
       expect(await createWeb(tenant, `issuer.example${path}`)).toMatchObject({ registrationStatus: 'PROCESSING' });
     },

@@ -350,7 +350,7 @@ describe('a configuration', () => {
     };
     expect(detailsOf(await tenant.api.compact.create(faulty as never))).toEqual([
       detail('issuer', 'must be a did:web of this tenant', 'did:key:z6Mk'),
-      detail('claimMappings.iss', 'is a reserved name'),
+      detail('claimMappings.iss', 'is a reserved name: decoders of CWTs return iss as a claim that the platform sets'),
       detail('claimMappings.address', 'must have a boolean, a well-formed string or a number as defaultValue'),
       detail('expiresIn', 'must be at least 2 hours', { minutes: 90 }),
     ]);

@@ -33,7 +33,8 @@ describe('hosts', () => {
   it('without a tenant are answered with 404 in the tenant shape', async () => {
     const answer = await new ApiClient(platform.tenantUrl('nobody')).request('GET', '/v1/dids');
     expect(answer.status).toBe(404);
-    expect(answer.body).toEqual({ code: 'NotFound', message: 'Resource Not Found' });
+    expect(answer.body).toEqual({ code: 'NotFound', message: expect.stringMatching(/^This host is not served: /) });
+    expect(answer.text).not.toMatch(/nobody|localhost/);
   });
 
   it('are compared without case and trailing dot', async () => {
@@ -67,17 +68,55 @@ describe('hosts', () => {
 });
 
 describe('paths and methods', () => {
-  it('an unknown path is a 404 in the shape of its host', async () => {
-    expect((await tenant.api.client.request('GET', '/v9/nothing')).body).toEqual({
+  it('an unknown path is a 404 in the shape of its host, with the nearest path or where it is [T649]', async () => {
+    const tenantCall = async (method: string, path: string) => (await tenant.api.client.request(method, path)).body;
+    const none = 'No operation has this path';
+    expect(await tenantCall('GET', '/v9/nothing')).toEqual({
       code: 'NotFound',
-      message: 'Resource Not Found',
+      message: `${none}; the paths are listed at ${tenant.url}/docs`,
     });
-    expect((await management.client.request('GET', '/v9/nothing')).body).toEqual({
+    for (const [path, nearest] of [
+      ['/v1/user', '/v1/users'],
+      ['/v2/dids', '/v1/dids'],
+    ])
+      expect(await tenantCall('GET', path!)).toEqual({
+        code: 'NotFound',
+        message: `${none}; did you mean ${nearest}?`,
+      });
+    for (const path of ['/oauth/token', '/token', '/v1/token'])
+      expect(await tenantCall('POST', path)).toEqual({
+        code: 'NotFound',
+        message: `${none}; access tokens of clients are issued by POST ${platform.ready.auth}/oauth/token, those of wallets by POST ${tenant.url}/v1/oauth/token`,
+      });
+    expect((await management.client.request('GET', '/v1/tenant')).body).toEqual({
       code: 'NotFound',
       type: expect.any(String),
-      message: 'Resource Not Found',
+      message: `${none}; did you mean /v1/tenants?`,
       details: [],
     });
+    // An unknown id has no such advice, a known path with another method is a 405.
+    expect(await tenantCall('GET', `/v1/users/${tenant.id}`)).toEqual({
+      code: 'NotFound',
+      message: 'Resource Not Found',
+    });
+    expect(await tenantCall('PUT', '/v1/users')).toMatchObject({ code: 'MethodNotAllowed' });
+  });
+
+  it.each([
+    `/v1/${'u'.repeat(8000)}`,
+    `/v1${'/a'.repeat(4000)}`,
+    '/v1/user%0d%0aset-cookie:%20a=b',
+    '/v1/%3Cscript%3E',
+    '/v1/user%00',
+    '/v1/"secret"',
+  ])('an unknown path is not repeated [T650]', async (path) => {
+    const { status, text, headers } = await tenant.api.client.request('GET', path);
+    expect([status, JSON.parse(text)]).toEqual([
+      404,
+      { code: 'NotFound', message: expect.stringMatching(/^No operation has this path[\x20-\x7e]{1,200}$/) },
+    ]);
+    expect(text).not.toMatch(/cookie|script|secret|uuu/);
+    expect(headers.get('set-cookie')).toBeNull();
   });
 
   it.each(['PATCH', 'PUT', 'DELETE'])('%s on a path that has other methods is a 405 with Allow', async (method) => {

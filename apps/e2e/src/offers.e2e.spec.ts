@@ -63,7 +63,11 @@ const nameOf = (format: string, claim: string) => (format === 'mso_mdoc' ? `org.
 /** A value of `level` that the format cannot express, and why. */
 const WRONG: [format: string, level: unknown, rule: string][] = [
   ['ldp_vc', { '@id': 'urn:x' }, 'must not have a member name that starts with @, which JSON-LD reserves'],
-  ['dc+sd-jwt', { _sd: [] }, 'must not have a member with the reserved name _sd'],
+  [
+    'dc+sd-jwt',
+    { _sd: [] },
+    'must not have a member with the reserved name _sd, which has a meaning of its own in an SD-JWT',
+  ],
   ['cwt', [1], 'must be a boolean, a string or a number, not an array'],
   ['mso_mdoc', 'canary', 'must be a finite number'],
 ];

@@ -283,7 +283,10 @@ describe('the wire', () => {
         param: 'vct',
         msg: 'must be an absolute URI such as https://example.com/types/degree or urn:example:degree',
       },
-      { param: 'claimMappings.iss', msg: 'is a reserved name' },
+      {
+        param: 'claimMappings.iss',
+        msg: 'is a reserved name: iss is set by the platform, and never selectively disclosable',
+      },
       { param: 'expiresIn', msg: 'must be at least 2 hours' },
     ]);
   });

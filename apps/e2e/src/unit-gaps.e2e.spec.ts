@@ -199,7 +199,7 @@ const describeGaps = (
         platform
           .log()
           .split('\n')
-          .filter((line) => /"level":60\b|"msg":"projection failed"/.test(line)),
+          .filter((line) => /"level":"fatal"|"msg":"projection failed"/.test(line)),
       ).toEqual([]);
     });
   });

@@ -556,7 +556,7 @@ describe('a token request with a pre-authorized code', () => {
   });
 
   it.each<[string, () => string, string]>([
-    ['are no JSON', () => '{', 'authorization_details must be JSON'],
+    ['are no JSON', () => '{', 'authorization_details must be JSON: it ends too early, at line 1, column 2'],
     ['have another type', () => '[{"type":"payment"}]', 'type must be openid_credential'],
     [
       'were not offered',

@@ -738,7 +738,6 @@ describe('tokens', () => {
     ['a client id that is too long', { client_id: 'x'.repeat(4096) }],
     ['a wrong secret', { client_secret: 'x'.repeat(64) }],
     ['a secret with an additional character', { client_secret: 'SECRET ' }],
-    ['a tenant client without an audience, which is that of the management API', { audience: undefined }],
     ['the address of the management API', { audience: MANAGEMENT }],
     ['the address of another tenant', { audience: 'twice.one.example:8080' }],
     ['the address of a tenant that does not exist', { audience: 'nobody.one.example:8080' }],
@@ -760,11 +759,47 @@ describe('tokens', () => {
     expect(await refusal(token(body, at))).toEqual(UNAUTHORIZED);
   });
 
+  /** At the authorization host of the first environment. */
+  const ADVICE = 'tenant clients need audience, the address of the tenant: http://<subdomain>.one.example:8080';
+
+  it.each<[string, Record<string, unknown>, string, string, string?]>([
+    ['of a tenant client', {}, 'access_denied', `Unauthorized; ${ADVICE}`],
+    ['that is empty', { audience: '' }, 'access_denied', `Unauthorized; ${ADVICE}`],
+    ['of an unknown client', { client_id: 'A'.repeat(32) }, 'access_denied', `Unauthorized; ${ADVICE}`],
+    ['beside another one', { client_secret: '' }, 'invalid_request', `Missing: client_secret; ${ADVICE}`],
+    [
+      'beside another grant',
+      { grant_type: 'password' },
+      'unsupported_grant_type',
+      `grant_type must be client_credentials; ${ADVICE}`,
+    ],
+    [
+      'in the other environment',
+      {},
+      'access_denied',
+      'Unauthorized; tenant clients need audience, the address of the tenant: http://<subdomain>.two.example:8080',
+      AUTH_TWO,
+    ],
+    [
+      'at the management host',
+      {},
+      'access_denied',
+      `Unauthorized; ${ADVICE}, and call ${AUTH_ONE}/oauth/token`,
+      MANAGEMENT,
+    ],
+  ])('are refused with advice for an omitted audience %s [T648]', async (_what, over, code, message, at = AUTH_ONE) => {
+    const body = { ...good, audience: undefined, ...over };
+    expect(await refusal(token(body, at))).toMatchObject({ code, message });
+    // With an audience there is nothing to advise.
+    const { message: without } = await refusal(token({ ...body, audience: 'x.one.example:8080' }, at));
+    expect(without).toBe(message.split('; ')[0]);
+  });
+
   it('are denied to management clients for a tenant, by secret and by its digest', async () => {
     const credentials = { ...first, grant_type: 'client_credentials' };
     expect(await refusal(token({ ...credentials, audience: good['audience'] }))).toEqual(UNAUTHORIZED);
     const digest = secretDigest(first.client_secret);
-    expect(await refusal(token({ ...credentials, client_secret: digest }))).toEqual(UNAUTHORIZED);
+    expect(await refusal(token({ ...credentials, client_secret: digest, audience: MANAGEMENT }))).toEqual(UNAUTHORIZED);
   });
 });
 

@@ -169,6 +169,10 @@ export const invalid = (...details: ErrorDetail[]): AppError =>
 export const invalidBody = (param: string, msg: string, value?: unknown): AppError =>
   invalid({ ...(value === undefined ? {} : { value }), msg, param, location: 'body' });
 
+/** 413. @param what is too large @param most bytes that it may have */
+export const tooLarge = (what: string, most: number): AppError =>
+  new AppError('tooLarge', `Payload Too Large: ${what} must have at most ${most} bytes`);
+
 export const notFound = (): AppError => new AppError('notFound', 'Resource Not Found');
 
 /** RFC 6749 §5.2 and RFC 6750 §3: no characters outside %x20-21 / %x23-5B / %x5D-7E. */
@@ -185,12 +189,12 @@ export const dpopChallenge = (
 ) => ({
   'www-authenticate': `DPoP error="${error}", error_description="${descriptionText(reason)}", algs="ES256"`,
 });
-/** 403; the reason is in the challenge, and on the management API also in the message. */
+/** 403 with the same reason in the challenge and in the message (ADR 0106). */
 export const forbidden = (reason: string): AppError =>
-  new AppError('forbidden', reason, { headers: bearerChallenge('insufficient_scope', reason) });
+  new AppError('forbidden', descriptionText(reason), { headers: bearerChallenge('insufficient_scope', reason) });
 /** 401 for an access token that is refused; the reason as in {@link forbidden}. */
 export const invalidToken = (reason: string): AppError =>
-  new AppError('unauthenticated', reason, { headers: bearerChallenge('invalid_token', reason) });
+  new AppError('unauthenticated', descriptionText(reason), { headers: bearerChallenge('invalid_token', reason) });
 /** 401 for a request without credentials: its challenge has no error (RFC 6750 §3.1). */
 export const unauthenticated = (): AppError =>
   new AppError('unauthenticated', 'The request has no access token', { headers: { 'www-authenticate': 'Bearer' } });

@@ -26,4 +26,5 @@ export * from './openapi/response-examples.generated.js';
 export * from './openapi/shapes.generated.js';
 export * from './event-types.js';
 export * from './exact-numbers.js';
+export * from './json-syntax.js';
 export * from './logged-data.js';

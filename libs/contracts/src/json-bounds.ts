@@ -45,3 +45,44 @@ export const jsonFault = (value: unknown, bounds: JsonBounds): string | undefine
   }
   return undefined;
 };
+
+/** A value within another one, with the names and places that lead to it. */
+interface Located {
+  item: unknown;
+  within?: Located;
+  step?: string;
+}
+
+const pathOf = (located: Located): string[] => (located.within ? [...pathOf(located.within), located.step!] : []);
+
+/** Most characters of a path that an error shows. */
+const MAX_PATH = 1024;
+
+/** Names and places joined by dots, as errors show them. */
+export const shownPath = (steps: readonly string[]): string => steps.join('.').slice(0, MAX_PATH).toWellFormed();
+
+/** As {@link jsonFault}, with the path of what exceeds the bound. A value is searched a second time only when it is refused. */
+export const locatedJsonFault = (value: unknown, bounds: JsonBounds): { path: string[]; msg: string } | undefined => {
+  const msg = jsonFault(value, bounds);
+  if (msg === undefined) return undefined;
+  let level: Located[] = [{ item: value }];
+  for (let depth = 0; level.length > 0; depth++) {
+    const below: Located[] = [];
+    for (const within of level) {
+      const { item } = within;
+      if (typeof item === 'string' && item.length > bounds.text)
+        return { path: pathOf(within), msg: `must have at most ${bounds.text} characters` };
+      if (typeof item !== 'object' || item === null) continue;
+      const names = Object.keys(item);
+      const isMisnamed =
+        !Array.isArray(item) && names.some((name) => name.length > bounds.name || name === REFUSED_NAME);
+      if (depth === bounds.depth || isMisnamed) return { path: pathOf(within), msg };
+      // Bounds of the value as a whole.
+      if ((depth === 0 && names.length > bounds.entries) || below.length + names.length > bounds.values)
+        return { path: [], msg };
+      for (const step of names) below.push({ item: (item as Record<string, unknown>)[step], within, step });
+    }
+    level = below;
+  }
+  return { path: [], msg };
+};

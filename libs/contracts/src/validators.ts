@@ -85,6 +85,26 @@ export const NestedList = (type: DtoClass, max: number): PropertyDecorator =>
     (target, key) => nestedTypes.add(target, key, type),
   );
 
+const missing = new Declarations<string>();
+
+/** What the refusal of a request without the member says: what the member has. */
+export const AdviceOnMissing =
+  (text: string): PropertyDecorator =>
+  (target, key) =>
+    missing.add(target, key, text);
+
+export const adviceOnMissing = (type: DtoClass, member: string): string | undefined => missing.find(type, member);
+
+const advice = new Map<DtoClass, string>();
+
+/** What a refusal of an unknown member of the class says beside the allowed ones. */
+export const AdviceOnUnknown =
+  (text: string) =>
+  (type: DtoClass): void =>
+    void advice.set(type, text);
+
+export const adviceOnUnknown = (type: DtoClass): string | undefined => advice.get(type);
+
 /** A rule on strings; values that are not strings are reported by another decorator. */
 const Text = (name: string, message: string, isValid: (text: string) => boolean): PropertyDecorator =>
   ownRule({

@@ -223,7 +223,12 @@ describe('compiled shapes and class-validator', () => {
         const found = checkShape(type, JSON.parse(json), part, secrets);
         const beyond = beyondMaximum(type, found.value);
         const comparable = ({ details }: { details: ErrorDetail[] }) =>
-          details.map((detail) => (beyond.has(detail.param) ? { ...detail, msg: 'beyond its maximum' } : detail));
+          details.map((detail) => {
+            const member = [...beyond].find((it) => `${detail.param}.`.startsWith(`${it}.`));
+            const msg = detail.msg.startsWith('is required: ') ? 'is required' : detail.msg;
+            if (member === undefined) return { ...detail, msg };
+            return { param: member, msg: 'beyond its maximum', location: detail.location };
+          });
         expect(comparable(found)).toEqual(comparable(expected));
         if (expected.details.length === 0) expect(found.value).toEqual(expected.value);
         else refused++;
@@ -380,6 +385,32 @@ describe('the compiler', () => {
     ]);
     expect(details({ text: 'a' })).toMatchObject([{ msg: 'must be an array', param: 'inners' }]);
     expect(details([1, 2, 3])).toMatchObject([{ msg: 'must have at most 2 entries', param: 'inners' }]);
+  });
+
+  it('names what is too long by its path [T654]', () => {
+    const details = (members: object) => checkShape(Request, { name: 'Ann', ...members }, 'body').details;
+    const named = (param: string, msg: string) => [expect.objectContaining({ param, msg, location: 'body' })];
+    expect(details({ list: ['a', 'x'.repeat(10)] })).toEqual(named('list.1', 'must have at most 9 characters'));
+    const long = 'x'.repeat(4097);
+    expect(details({ map: { a: [{ b: 'x' }, { b: long }] } })).toEqual(
+      named('map.a.1.b', 'must have at most 4096 characters'),
+    );
+    expect(details({ map: [long] })[0]).toMatchObject({ param: 'map.0' });
+    expect(details({ map: { a: { [long]: 1 } } })).toEqual(
+      named('map.a', 'must have names of at most 1024 characters'),
+    );
+    expect(details({ map: { a: { b: JSON.parse('{"__proto__":1}') as object } } })).toEqual(
+      named('map.a.b', 'must not have a member named __proto__'),
+    );
+    const deep = Array.from({ length: 33 }).reduce<object>((inner) => ({ n: inner }), {});
+    expect(details({ map: deep })).toEqual(named(`map${'.n'.repeat(32)}`, 'must not nest deeper than 32 levels'));
+    expect(details({ map: { a: [...Array(1001).keys()] } })).toEqual(
+      named('map', 'must have at most 1000 values in total'),
+    );
+    const names = ['a', 'b', 'c'].map((name) => name.repeat(1000));
+    const [{ param } = { param: '' }] = details({ map: { [names[0]!]: { [names[1]!]: { [names[2]!]: long } } } });
+    expect([param.length, param.startsWith('map.aaa')]).toEqual([1024, true]);
+    expect(JSON.stringify(details({ map: { a: long } }))).not.toContain('xxx');
   });
 
   it('reads only own members', () => {

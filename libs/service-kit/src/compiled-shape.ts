@@ -1,12 +1,14 @@
 import { getMetadataStorage, type ValidatorConstraintInterface } from 'class-validator';
 import {
+  adviceOnMissing,
   isOwnRule,
-  jsonFault,
+  locatedJsonFault,
   MAX_DETAILS,
   nestedTypeOf,
   normalizerOf,
   REFUSED_NAME,
   rulesOf,
+  shownPath,
   type DeclaredRule,
   type DtoClass,
   type ErrorDetail,
@@ -16,13 +18,18 @@ import {
 /** The message of the fault, if there is one. */
 type Check = (value: unknown, object: object) => string | undefined;
 
+/** As {@link Check}, with the path of what is too large within the value. */
+type Maximum = (value: unknown, object: object) => { msg: string; path: readonly string[] } | undefined;
+
 interface CompiledMember {
   name: string;
   normalize: ((value: unknown) => unknown) | undefined;
+  /** Message of a request without it. */
+  missing: string;
   /** Where one of them is false the member is not checked. */
   conditions: readonly ((object: object, value: unknown) => boolean)[];
   /** Of arrays, maps and texts; checked before any other rule visits the value. */
-  maxima: readonly Check[];
+  maxima: readonly Maximum[];
   rules: readonly Check[];
   /** The value is any JSON: it is copied. */
   open: boolean;
@@ -108,15 +115,17 @@ const compileMember = (
   const nestedFaults: string[] = [];
   const nested = nestedType && !within.includes(nestedType) ? compile(nestedType, within, nestedFaults) : undefined;
   for (const one of nestedFaults) fault(`contains ${one}`);
+  const advice = adviceOnMissing(type, name);
   return {
     name,
     normalize: normalizerOf(type, name),
+    missing: advice === undefined ? 'is required' : `is required: ${advice}`,
     conditions: declared
       .filter(({ type: kind }) => kind === 'conditionalValidation')
       .map(({ constraints }) => constraints![0] as CompiledMember['conditions'][number]),
     maxima: custom
-      .map((rule): [number, Check | undefined] => [rule.name === 'arrayMaxSize' ? 0 : 1, maximumOf(type, rule)])
-      .filter((entry): entry is [number, Check] => entry[1] !== undefined)
+      .map((rule): [number, Maximum | undefined] => [rule.name === 'arrayMaxSize' ? 0 : 1, maximumOf(type, rule)])
+      .filter((entry): entry is [number, Maximum] => entry[1] !== undefined)
       .sort(([a], [b]) => a - b)
       .map(([, check]) => check),
     rules: custom.map((rule) => checkOf(type, rule)),
@@ -180,15 +189,16 @@ const maxLengthOf = ({ name, constraints = [] }: DeclaredRule): number | undefin
 const UNITS_OF_A_CHARACTER = 3;
 
 /** The part of a rule that limits sizes. */
-const maximumOf = (type: DtoClass, rule: DeclaredRule): Check | undefined => {
+const maximumOf = (type: DtoClass, rule: DeclaredRule): Maximum | undefined => {
   if (rule.name === 'json') {
     const [bounds] = rule.constraints as [JsonBounds];
-    return (value) => jsonFault(value, bounds);
+    return (value) => locatedJsonFault(value, bounds);
   }
   const message = messageOf(type, rule);
+  const fault = (value: unknown, object: object) => ({ msg: message(value, object), path: [] });
   if (rule.name === 'arrayMaxSize') {
     const [most] = rule.constraints as [number];
-    return (value, object) => (Array.isArray(value) && value.length > most ? message(value, object) : undefined);
+    return (value, object) => (Array.isArray(value) && value.length > most ? fault(value, object) : undefined);
   }
   const most = maxLengthOf(rule);
   if (most === undefined) return undefined;
@@ -197,10 +207,11 @@ const maximumOf = (type: DtoClass, rule: DeclaredRule): Check | undefined => {
     typeof text === 'string' &&
     text.length > most &&
     (text.length > most * UNITS_OF_A_CHARACTER || !validate(text, argumentsOf(text, object)));
-  return rule.each
-    ? (value, object) =>
-        Array.isArray(value) && value.some((entry) => isTooLong(entry, object)) ? message(value, object) : undefined
-    : (value, object) => (isTooLong(value, object) ? message(value, object) : undefined);
+  if (!rule.each) return (value, object) => (isTooLong(value, object) ? fault(value, object) : undefined);
+  return (value, object) => {
+    const place = Array.isArray(value) ? value.findIndex((entry) => isTooLong(entry, object)) : -1;
+    return place < 0 ? undefined : { msg: `must have at most ${most} characters`, path: [String(place)] };
+  };
 };
 
 const checkOf = (type: DtoClass, rule: DeclaredRule): Check => {
@@ -301,7 +312,8 @@ export const checkMembers = ({ members }: CompiledShape, instance: object, fault
     let value = values[member.name];
     if (!member.conditions.every((holds) => holds(instance, value))) continue;
     const param = path ? `${path}.${member.name}` : member.name;
-    let msg = firstFault(member.maxima, value, instance);
+    const excess = firstFault(member.maxima, value, instance);
+    let msg = excess?.msg;
     if (msg === undefined) {
       if (member.open && typeof value === 'object') values[member.name] = value = plainCopy(value);
       msg = firstFault(member.rules, value, instance);
@@ -309,9 +321,9 @@ export const checkMembers = ({ members }: CompiledShape, instance: object, fault
     if (msg !== undefined) {
       const hidden = faults.secrets.includes(param.split('.', 1)[0]!);
       faults.details.push({
-        ...(hidden ? {} : echo(value)),
-        msg: value === undefined ? 'is required' : msg,
-        param,
+        ...(hidden || excess?.path.length ? {} : echo(value)),
+        msg: value === undefined ? member.missing : msg,
+        param: excess ? shownPath([param, ...excess.path]) : param,
         location: faults.location,
       });
     } else if (member.nested && member.listMax !== undefined)
@@ -321,10 +333,14 @@ export const checkMembers = ({ members }: CompiledShape, instance: object, fault
   }
 };
 
-const firstFault = (checks: readonly Check[], value: unknown, object: object): string | undefined => {
+const firstFault = <T>(
+  checks: readonly ((value: unknown, object: object) => T | undefined)[],
+  value: unknown,
+  object: object,
+): T | undefined => {
   for (const check of checks) {
-    const msg = check(value, object);
-    if (msg !== undefined) return msg;
+    const fault = check(value, object);
+    if (fault !== undefined) return fault;
   }
   return undefined;
 };

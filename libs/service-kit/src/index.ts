@@ -4,6 +4,7 @@ export { reachEngines, type EnginesReached } from './engines/reach-engines.js';
 export { inspectConfig, loadConfig, type ConfigInspection, type InspectOptions } from './load-config.js';
 export * from './tokens.js';
 export * from './logger.js';
+export * from './refusal-fields.js';
 export * from './validation.js';
 export { frozenData } from './frozen-data.js';
 export { plainCopy } from './compiled-shape.js';

@@ -35,10 +35,20 @@ describe('a log line', () => {
     const { tenant: _tenant, ...management } = context;
     createNestLogger(log).warn('from Nest');
     log.info(requestFields(management), 'management');
-    expect(lines[0]).toEqual({ level: 40, time: expect.any(String), service: 'dids', msg: 'from Nest' });
+    expect(lines[0]).toEqual({ level: 'warn', time: expect.any(String), service: 'dids', msg: 'from Nest' });
     expect(lines[1]).not.toHaveProperty('tenantId');
     expect(lines[1]).toHaveProperty('requestId', 'r1');
   });
+
+  it.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)(
+    'has its level by name: %s [T657]',
+    (level) => {
+      const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
+      createLogger('trace', { destination })[level]('x');
+      createLogger('trace', { destination }).child({ a: 1 })[level]('y');
+      expect(lines.map((line) => line['level'])).toEqual([level, level]);
+    },
+  );
 
   it('redacts a secret that is passed to it', () => {
     const secrets = {

@@ -33,6 +33,8 @@ export const createLogger = (level: string, { service = 'platform', destination 
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
+    // By name, as alerts and people read them.
+    formatters: { level: (label: string) => ({ level: label }) },
     redact: {
       paths: [
         '*.authorization',

@@ -97,6 +97,10 @@ describe('the shape of requests to a service', () => {
         requestId: 'r',
         tenantId: 't',
         operation: createWebhook.name,
+        level: 'info',
+        code: 'BadRequest',
+        member: expect.any(String),
+        reason: expect.any(String),
       }),
     ]);
   });

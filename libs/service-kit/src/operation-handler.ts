@@ -11,6 +11,7 @@ import {
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import type { BusContext, Reply } from '@attestry/messaging';
+import { refusalFields } from './refusal-fields.js';
 import { requestFields, type LoggedContext, type Logger } from './logger.js';
 import { CallRecord } from './call-record.js';
 import { checkCaller } from './check-caller.js';
@@ -130,7 +131,7 @@ export const operationHandler = (
         context.document === undefined ? undefined : documentAnswer(data, operation.http!.success, context.document);
       return { ok: true, data: document ? freezeDeep(document) : data };
     } catch (error) {
-      return errorReply(error, { ...context, operation: operation.name }, logger);
+      return errorReply(error, { ...context, operation: operation.name }, logger, given);
     }
   };
 };
@@ -150,17 +151,23 @@ export const messageHandler =
   };
 
 /** The cause is logged and not sent. */
-const errorReply = (error: unknown, context: LoggedContext, logger: Logger): Reply => ({
+const errorReply = (error: unknown, context: LoggedContext, logger: Logger, request?: OperationRequest): Reply => ({
   ok: false,
-  error: frozenData(toAppError(error, context, logger).toWire()),
+  error: frozenData(toAppError(error, context, logger, request).toWire()),
 });
 
-export const toAppError = (error: unknown, context: LoggedContext, logger: Logger): AppError => {
+/** @param request whose values the log line does not have */
+export const toAppError = (
+  error: unknown,
+  context: LoggedContext,
+  logger: Logger,
+  request?: OperationRequest,
+): AppError => {
   const fields = requestFields(context);
   if (error instanceof AppError) {
     const severe = error.kind === 'internal' || error.kind === 'unavailable';
     logger[severe ? 'error' : 'info'](
-      { ...fields, code: error.code, check: error.check, claim: error.claim, cause: describeCause(error.cause) },
+      { ...fields, ...refusalFields(error, request), cause: describeCause(error.cause) },
       'operation refused',
     );
     return error;

@@ -41,6 +41,26 @@ describe('unknown members of a strict request', () => {
     ]);
   });
 
+  it('of the lifetime of an offer are refused with its limit [T653]', () => {
+    for (const unit of ['days', 'hours', 'minute'])
+      expect(details(createPreAuthorizedOffer, { body: { credentials: [UUID], expiresIn: { [unit]: 1 } } })).toEqual([
+        {
+          msg: `is not known${unit === 'minute' ? '; did you mean "minutes"?' : '.'} An offer lasts at most 10 minutes. Allowed: minutes, seconds`,
+          param: `expiresIn.${unit}`,
+          location: 'body',
+        },
+      ]);
+    for (const expiresIn of [1, '1d', null])
+      expect(details(createPreAuthorizedOffer, { body: { credentials: [UUID], expiresIn } })).toEqual([
+        {
+          value: expiresIn,
+          msg: 'must be an object with minutes or seconds. An offer lasts at most 10 minutes.',
+          param: 'expiresIn',
+          location: 'body',
+        },
+      ]);
+  });
+
   it('without a near name are named with the allowed names', () => {
     expect(details(createClient, { params: { tenantId }, body: { ...client, colour: 1 } })).toEqual([
       { msg: 'is not known. Allowed: name, roles', param: 'colour', location: 'body' },

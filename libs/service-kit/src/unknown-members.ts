@@ -1,4 +1,4 @@
-import { readOnlyMembersOf, SHAPES, type ErrorDetail, type Operation } from '@attestry/contracts';
+import { adviceOnUnknown, readOnlyMembersOf, SHAPES, type ErrorDetail, type Operation } from '@attestry/contracts';
 import { isRecord, type CompiledShape } from './compiled-shape.js';
 
 /** Unknown members that are named, for each part of a request; the rest are counted. */
@@ -30,11 +30,16 @@ export const unknownMembers = (
 ): ErrorDetail[] => {
   const details: ErrorDetail[] = [];
   let further = 0;
-  const visit = ({ names, members }: CompiledShape, object: Record<string, unknown>, path: string): void => {
+  const visit = ({ type, names, members }: CompiledShape, object: Record<string, unknown>, path: string): void => {
     for (const name of Object.keys(object)) {
       if (names.has(name) || (path === '' && ignored?.has(name))) continue;
       if (details.length === MAX_NAMED) further++;
-      else details.push({ msg: messageOf(name, [...names]), param: `${path}${shortened(name)}`, location });
+      else
+        details.push({
+          msg: messageOf(name, [...names], adviceOnUnknown(type)),
+          param: `${path}${shortened(name)}`,
+          location,
+        });
     }
     for (const { name, nested, listMax } of members) {
       if (!nested || !Object.hasOwn(object, name)) continue;
@@ -53,9 +58,9 @@ export const unknownMembers = (
 const shortened = (name: string): string =>
   name.length > MAX_NAME ? `${name.slice(0, MAX_NAME).toWellFormed()}…` : name;
 
-const messageOf = (name: string, known: readonly string[]): string => {
+const messageOf = (name: string, known: readonly string[], advice: string | undefined): string => {
   const nearest = nearestName(name, known);
-  return `is not known${nearest === undefined ? '.' : `; did you mean "${nearest}"?`} Allowed: ${known.join(', ')}`;
+  return `is not known${nearest === undefined ? '.' : `; did you mean "${nearest}"?`}${advice === undefined ? '' : ` ${advice}`} Allowed: ${known.join(', ')}`;
 };
 
 /** Letters and digits in lower case: `client_id`, `clientID` and `clientId` are the same. */

@@ -25,6 +25,11 @@ const PLATFORM_SEGMENTS = new Set([
   ).filter((segment) => segment !== 'did.json'),
 ]);
 
+/** For the option of each method. */
+const MISSING = {
+  keyType: `is required: one of ${KEY_TYPES.join(', ')}`,
+  url: 'is required: a host, a host with a path, or an https URL',
+};
 const MAX_URL_LENGTH = 1024;
 /** Longest rejected value that an error message repeats. */
 const MAX_ECHO = 200;
@@ -40,13 +45,12 @@ export const checkOptions = (
   isPlatformHost: (host: string) => boolean,
 ): DidPlan => {
   const names = Object.keys(options);
-  if (names.length === 0)
-    throw invalid({ value: options, msg: 'must have at least one property', param: 'options', location: 'body' });
   const own = method === 'key' ? 'keyType' : 'url';
+  if (names.length === 0) throw invalid({ msg: MISSING[own], param: `options.${own}`, location: 'body' });
   const faults: ErrorDetail[] = names
     .filter((name) => name !== own)
     .map((name) => ({
-      msg: `is not an option of method ${method}`,
+      msg: `is not an option of method ${method}, which has ${own}`,
       param: `options.${name.slice(0, MAX_ECHO)}`,
       location: 'body',
     }));
@@ -73,7 +77,7 @@ const planWeb = (
   tenant: TenantContext,
   isPlatformHost: (host: string) => boolean,
 ): DidPlan | ErrorDetail => {
-  if (url === undefined) return fault('options.url', 'is required', url);
+  if (url === undefined) return fault('options.url', MISSING.url, url);
   if (typeof url !== 'string') return fault('options.url', 'must be a string', url);
   if (url.length > MAX_URL_LENGTH)
     return fault('options.url', `must have at most ${MAX_URL_LENGTH} characters`, undefined);
@@ -88,7 +92,11 @@ const planWeb = (
       url,
     );
   if (isOwnHost && PLATFORM_SEGMENTS.has(address.segments[0] ?? ''))
-    return fault('options.url', 'must not begin with a path that is reserved for the platform', url);
+    return fault(
+      'options.url',
+      `must not begin with the path /${address.segments[0]}, at which the platform serves its own documents; reserved are ${[...PLATFORM_SEGMENTS].map((segment) => `/${segment}`).join(', ')}`,
+      url,
+    );
   // The tenant's own host serves the document at once; on other hosts the customer has yet to publish it.
   return { method: 'web', did: address.did, registrationStatus: isOwnHost ? 'COMPLETED' : 'PROCESSING' };
 };

@@ -175,7 +175,9 @@ export class Stage {
     return this.cluster
       .log()
       .split('\n')
-      .filter((line) => /"level":60\b|unhandled|Uncaught|UnhandledPromise|gateway failed|request failed/i.test(line));
+      .filter((line) =>
+        /"level":"fatal"|unhandled|Uncaught|UnhandledPromise|gateway failed|request failed/i.test(line),
+      );
   }
 
   /** Waits at most this many milliseconds until all processes are ready and a credential is issued. @returns the milliseconds that it took */

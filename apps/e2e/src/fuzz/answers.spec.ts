@@ -27,8 +27,8 @@ describe('the check of an answer', () => {
     expect(faults(answer(201, webhook))).toEqual([]);
     expect(faults(answer(200, { data: [webhook] }), 'GET')).toEqual([]);
     expect(faults(answer(400, { code: 'BadRequest', message: 'x' }))).toEqual([]);
-    const text = { 'content-type': 'text/plain; charset=utf-8', 'www-authenticate': 'Bearer' };
-    expect(faults(answer(401, 'Unauthorized', text))).toEqual([]);
+    const refused = { code: 'Unauthorized', message: 'x' };
+    expect(faults(answer(401, refused, { 'www-authenticate': 'Bearer' }))).toEqual([]);
     expect(faults(answer(204, '', { 'content-type': undefined }), 'DELETE', '/v1/webhooks/x')).toEqual([]);
     expect(faults(answer(405, { code: 'MethodNotAllowed', message: 'x' }, { allow: 'GET' }), 'PATCH')).toEqual([]);
     expect(faults(answer(200, { a: 1 }), 'GET', '/people/ada/did.json')).toEqual([]);
@@ -42,8 +42,11 @@ describe('the check of an answer', () => {
     ['a status that is not declared', answer(200, webhook)],
     ['a fault of the platform', answer(500, { code: 'InternalError', message: 'x' })],
     ['an error in another shape', answer(400, { error: 'invalid_request' })],
-    ['a refusal in JSON that should be text', answer(403, { code: 'Forbidden', message: 'x' })],
-    ['a missing challenge', answer(401, 'Unauthorized', { 'content-type': 'text/plain' })],
+    [
+      'a refusal in text that should be JSON',
+      answer(403, 'Forbidden', { 'content-type': 'text/plain', 'www-authenticate': 'Bearer' }),
+    ],
+    ['a missing challenge', answer(401, { code: 'Unauthorized', message: 'x' })],
     ['a missing request id', answer(201, webhook, { 'x-request-id': undefined })],
     ['a media type that is not declared', answer(201, webhook, { 'content-type': 'text/html' })],
     ['no JSON', answer(201, '{')],

@@ -218,10 +218,10 @@ describe('callers', () => {
     expect(atManagement.body).toMatchObject({ message: otherAudience(platform.ready.management) });
     const managementToken = new ApiClient(tenant.url, management.client.token);
     const atTenant = await managementToken.request('GET', '/v1/dids');
-    expect([atTenant.status, atTenant.headers.get('www-authenticate'), atTenant.text]).toEqual([
+    expect([atTenant.status, atTenant.headers.get('www-authenticate'), atTenant.body]).toEqual([
       401,
       challenge(tenant.url),
-      'Unauthorized',
+      { code: 'Unauthorized', message: otherAudience(tenant.url) },
     ]);
     const credentials = { client_id: tenant.admin.clientId, client_secret: tenant.admin.clientSecret };
     expect((await requestToken(platform.ready.auth, credentials, platform.ready.management)).status).toBe(401);

@@ -46,7 +46,14 @@ describe('a tenant', () => {
     const { client_secret: _, ...lacking } = right;
     expect((await ask(lacking)).body).toMatchObject({ error: 'invalid_request' });
     // Without an audience the token is for the management API, where a tenant's client is unknown.
-    expect((await ask({ ...right, audience: undefined })).status).toBe(401);
+    const { status, body } = await ask({ ...right, audience: undefined });
+    expect([status, body]).toEqual([
+      401,
+      {
+        error: 'access_denied',
+        error_description: `Unauthorized; tenant clients need audience, the address of the tenant: http://<subdomain>.${new URL(platform.ready.management).host.replace('management.', '')}`,
+      },
+    ]);
     const other = { ...right, grant_type: 'authorization_code' };
     expect((await ask(other)).body).toMatchObject({ error: 'unsupported_grant_type' });
     for (const audience of ['http://elsewhere.localhost', platform.ready.management])
@@ -66,7 +73,7 @@ describe('a tenant', () => {
     expect(next.access_token).not.toBe(token.access_token);
   });
 
-  it('answers 401 without a bearer token [T53]', async () => {
+  it('answers 401 without a bearer token, with the reason in the body [T53, T647]', async () => {
     for (const path of ['/v1/dids', '/v1/webhooks', '/v1/users', '/v1/events']) {
       expect((await tenant.api.client.request('GET', path)).status).toBe(200);
       for (const authorization of ['', 'Basic YTpi', `Token ${tenant.token}`, 'Bearer', 'Bearer nonsense']) {
@@ -74,7 +81,11 @@ describe('a tenant', () => {
           token: null,
           ...(authorization && { headers: { authorization } }),
         });
-        expect([path, authorization, answer.status, answer.text]).toEqual([path, authorization, 401, 'Unauthorized']);
+        const message = authorization
+          ? 'The Authorization header must be Bearer, a space and an access token'
+          : 'The request has no access token';
+        expect([path, authorization, answer.status]).toEqual([path, authorization, 401]);
+        expect(answer.body).toEqual({ code: 'Unauthorized', message });
         expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
       }
     }

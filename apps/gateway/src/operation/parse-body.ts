@@ -5,7 +5,9 @@ import {
   inexactNumbers,
   invalid,
   invalidBody,
+  jsonFaultPosition,
   mediaTypeOf,
+  shownPath,
   type Operation,
 } from '@attestry/contracts';
 import { hasOpenValues } from './open-values.js';
@@ -56,7 +58,7 @@ const checkNumbers = (text: string): void => {
     throw invalid(
       ...paths.map((path) => ({
         msg: INEXACT,
-        param: path.join('.').slice(0, 1024).toWellFormed() || 'body',
+        param: shownPath(path) || 'body',
         location: 'body' as const,
       })),
     );
@@ -88,6 +90,6 @@ export const parseBody = (
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw invalidBody('body', 'must be valid JSON');
+    throw invalidBody('body', `must be valid JSON: ${jsonFaultPosition(text)}`);
   }
 };

@@ -76,7 +76,18 @@ describe('an XML body', () => {
       '<a><![CDATA[ </a>',
       '<a><__proto__><x>1</x></__proto__></a>',
     ])
-      expect([text, refusal(text)]).toEqual([text, expect.objectContaining(detail('must be well-formed XML'))]);
+      expect([text, refusal(text).details]).toEqual([
+        text,
+        [
+          {
+            param: 'body',
+            location: 'body',
+            msg: expect.stringMatching(/^must be well-formed XML(: line 1(, column \d+)?)?$/),
+          },
+        ],
+      ]);
+    // Without names of the text.
+    expect(refusal('<a>\n<secret></a>').details![0]!.msg).toBe('must be well-formed XML: line 2, column 9');
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
@@ -88,7 +99,10 @@ describe('an XML body', () => {
 
   it('is parsed in little time, whatever its structure', () => {
     const size = MAX_XML - 10;
-    expect(refusal('x'.repeat(MAX_XML + 1)).kind).toBe('tooLarge');
+    expect(refusal('x'.repeat(MAX_XML + 1))).toMatchObject({
+      kind: 'tooLarge',
+      message: 'Payload Too Large: a body in XML must have at most 32768 bytes',
+    });
     for (const piece of [
       '<a>',
       '<a ',

@@ -1,4 +1,4 @@
-import { AppError, invalidBody } from '@attestry/contracts';
+import { invalidBody, tooLarge } from '@attestry/contracts';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 
 /** RFC 7303. */
@@ -45,9 +45,14 @@ const decode = (raw: Uint8Array, contentType: string): string => {
  * @throws AppError 400, 413
  */
 export const parseXml = (raw: Uint8Array, contentType: string): unknown => {
-  if (raw.byteLength > MAX_XML) throw new AppError('tooLarge', 'Payload Too Large');
+  if (raw.byteLength > MAX_XML) throw tooLarge('a body in XML', MAX_XML);
   const text = decode(raw, contentType);
-  if (XMLValidator.validate(text) !== true) throw malformed();
+  const validated = XMLValidator.validate(text);
+  if (validated !== true) {
+    // The message of the validator repeats names of the text.
+    const { line, col } = validated.err;
+    throw malformed(`must be well-formed XML: line ${line}${col === undefined ? '' : `, column ${col}`}`);
+  }
   // Well-formed at this point: every start tag has its end tag.
   const markup = text.replace(OPAQUE, '');
   if (markup.includes('<!')) throw malformed('must not have a DOCTYPE');

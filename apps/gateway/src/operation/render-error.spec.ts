@@ -28,12 +28,27 @@ describe('tenant errors', () => {
     });
   });
 
-  it('are plain text for 401, with a challenge, and 403', () => {
-    const refused = renderError(unauthenticated(), 'tenant');
-    expect(refused).toMatchObject({ status: 401, body: 'Unauthorized', headers: { 'www-authenticate': 'Bearer' } });
-    expect(refused.headers['content-type']).toMatch(/^text\/plain/);
-    expect(renderError(forbidden('x'), 'tenant')).toMatchObject({ status: 403, body: 'Forbidden' });
-    expect(renderError(invalidToken('x'), 'tenant')).toMatchObject({ status: 401, body: 'Unauthorized' });
+  it.each([
+    [401, 'Unauthorized', 'The request has no access token', 'Bearer', unauthenticated()],
+    [
+      401,
+      'Unauthorized',
+      'The access token has expired',
+      'Bearer error="invalid_token", error_description="The access token has expired"',
+      invalidToken('The access token has expired'),
+    ],
+    [
+      403,
+      'Forbidden',
+      'no ?quoted? text',
+      'Bearer error="insufficient_scope", error_description="no ?quoted? text"',
+      forbidden('no "quoted" text'),
+    ],
+  ])('have the reason of the challenge: %i %s, %s [T647]', (status, code, message, challenge, error) => {
+    const refused = renderError(error, 'tenant');
+    expect(refused).toMatchObject({ status, headers: { 'www-authenticate': challenge } });
+    expect(refused.headers['content-type']).toMatch(/^application\/json/);
+    expect(JSON.parse(refused.body)).toEqual({ code, message });
   });
 });
 

@@ -26,7 +26,6 @@ const TYPE: Record<ErrorKind, string> = {
 };
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
-const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8' };
 /** The one place where an error becomes a body (architecture, One error value). */
 export const renderError = (error: AppError, shape: Operation['errors']): Rendered => {
   const status = HTTP_STATUS[error.kind];
@@ -50,10 +49,6 @@ export const renderError = (error: AppError, shape: Operation['errors']): Render
         }),
       };
     case 'tenant':
-      // One word (specification notes, Errors): the reason is in the challenge alone.
-      if (error.kind === 'unauthenticated')
-        return { status, headers: { ...headers, ...TEXT_TYPE }, body: 'Unauthorized' };
-      if (error.kind === 'forbidden') return { status, headers: { ...headers, ...TEXT_TYPE }, body: 'Forbidden' };
       return {
         status,
         headers: { ...headers, ...JSON_TYPE },

@@ -1,4 +1,4 @@
-import { AppError, notFound, oauthError, unauthenticated, unavailable } from '@attestry/contracts';
+import { AppError, invalidBody, notFound, oauthError, unauthenticated, unavailable } from '@attestry/contracts';
 import { answerError } from './answer-error.js';
 import {
   EXCEEDED,
@@ -15,9 +15,9 @@ import {
 const TOKEN_CALL = { rate: 'client-token' as const, errors: 'oauth' as const };
 const answered = async (error: unknown, exchange = exchangeOf({}, RECORDED)) => {
   const { rates, calls } = ratesOf();
-  const { used, records, logged } = recordsOf();
+  const { used, records, logged, refused } = recordsOf();
   await answerError(exchange, { ...(used as object), rates, health: { isClosing: false }, unread } as never, error);
-  return { reply: replyOf(exchange), calls, logged, records };
+  return { reply: replyOf(exchange), calls, logged, refused, records };
 };
 const received = () => exchangeOf({}, RECORDED, { context: undefined, plan: undefined });
 
@@ -34,6 +34,34 @@ describe('an error of a step', () => {
     const error = unauthenticated();
     const { reply } = await answered(error, exchangeOf({}, {}, { rate: rate({ remaining: 3 }) }));
     expect(reply.kept).toMatchObject({ 'www-authenticate': 'Bearer', 'x-ratelimit-remaining': 3 });
+  });
+});
+
+describe('the log line of a refusal [T658]', () => {
+  const fault = invalidBody('name', 'must not be ada@example.com');
+  const asked = { body: { value: { name: 'ada@example.com' } } };
+  const line = { requestId: 'r1', operation: 'dids.list-dids', tenantId: 't1', code: 'BadRequest' };
+
+  it('has member and reason, and no value of the request', async () => {
+    const { refused } = await answered(fault, exchangeOf({}, RECORDED, asked));
+    expect(refused).toEqual([['info', { ...line, member: 'name', reason: 'must not be ***' }, 'operation refused']]);
+  });
+
+  it('is of level debug where the caller is not known', async () => {
+    const { refused } = await answered(unauthenticated(), exchangeOf({}, RECORDED, { context: undefined }));
+    const reason = 'The request has no access token';
+    expect(refused).toEqual([['debug', { ...line, code: 'Unauthorized', reason }, 'operation refused']]);
+  });
+
+  it('is left to the service that refused, and is not written for what anyone may cause', async () => {
+    const called = exchangeOf({}, RECORDED, { ...asked, checked: { params: {}, query: {}, body: {} } });
+    for (const { refused } of [
+      await answered(fault, called),
+      await answered(notFound(), received()),
+      await answered(new AppError('tooManyRequests', 'x')),
+      await answered(new Error('canary')),
+    ])
+      expect(refused).toEqual([]);
   });
 });
 
@@ -79,7 +107,11 @@ describe('a body that cannot be read', () => {
 
   it('is recorded as a call of its operation', async () => {
     const { reply, records, logged } = await answered(tooLong);
-    const failure = { status: 413, code: 'PayloadTooLarge', message: 'Payload Too Large' };
+    const failure = {
+      status: 413,
+      code: 'PayloadTooLarge',
+      message: 'Payload Too Large: the body must have at most 1048576 bytes',
+    };
     const record = { ...RECORD, outcome: 'FAIL', metadata: { error: failure } };
     expect([reply.status, records, logged]).toEqual([413, [['add', record]], []]);
   });

@@ -4,6 +4,7 @@ import { renderError } from '../operation/render-error.js';
 import { isTokenCallFailure } from '../request/rate-limits.js';
 import type { Dependencies } from './dependencies.js';
 import { appErrorOf } from './errors.js';
+import { logRefusal } from './log-refusal.js';
 import { logUnavailable } from './log-unavailable.js';
 import { isAdmitted, type Exchange } from './exchange.js';
 import { recordFailure } from './record-outcome.js';
@@ -17,6 +18,7 @@ export const answerError = async (exchange: Exchange, deps: Used, error: unknown
   const failure = appErrorOf(error);
   if (failure.kind === 'internal' && failure !== error)
     deps.logger.error({ requestId, error: error instanceof Error ? error.stack : String(error) }, 'request failed');
+  logRefusal(exchange, failure, deps.logger);
   logUnavailable(failure, isAdmitted(exchange) ? exchange.context : { requestId }, deps.logger);
   if (isAdmitted(exchange)) await recordFailure(exchange, deps, failure);
   const { status, headers, body } = renderError(failure, shape.errors);

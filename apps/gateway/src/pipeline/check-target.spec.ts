@@ -27,7 +27,12 @@ describe('the target of a request', () => {
   it('on a host that is not served is a 404, whatever its path', async () => {
     const { rates, calls } = ratesOf();
     const exchange = exchangeOf({ url: '/%ff' }, {}, { host: undefined });
-    expect((await errorOf(() => checkTarget(exchange, { routes, rates }))).kind).toBe('notFound');
+    const { kind, code, message } = await errorOf(() => checkTarget(exchange, { routes, rates }));
+    expect([kind, code, message]).toEqual([
+      'notFound',
+      'NotFound',
+      expect.stringMatching(/^This host is not served: /),
+    ]);
     expect(calls).toHaveLength(1);
   });
 

@@ -1,9 +1,8 @@
-import { notFound } from '@attestry/contracts';
 import { checkPath } from '../operation/check-utf8.js';
 import { originForm } from '../server/readable-url.js';
 import { refuse } from './apply-rate.js';
 import type { Dependencies } from './dependencies.js';
-import { methodNotAllowed } from './errors.js';
+import { methodNotAllowed, unknownHost } from './errors.js';
 import { pathOf, type Exchange } from './exchange.js';
 import { SERVED_METHODS } from './served-methods.js';
 
@@ -16,7 +15,7 @@ export const checkTarget = (exchange: Exchange, deps: Used): void | Promise<void
     const allowed = host ? deps.routes.byApi[host.api].allowed(path) : [];
     return refuse(exchange, deps, methodNotAllowed(allowed.length ? allowed : SERVED_METHODS));
   }
-  if (!host) return refuse(exchange, deps, notFound());
+  if (!host) return refuse(exchange, deps, unknownHost());
   try {
     // The target as sent by the client: the server routes by a path that was made decodable.
     checkPath(request.originalUrl === request.url ? path : pathOf(originForm(request.originalUrl)));

@@ -196,12 +196,7 @@ const expectBody = (errors: Operation['errors'], answer: Answer, code?: string) 
     expect(String(headers[name])).toMatch(/^\d+$/);
   expect(headers['x-request-id']).toMatch(/^[0-9A-Za-z]{22}$/);
   expect(headers['cache-control']).toBe('no-store');
-  if (errors === 'tenant' && (statusCode === 401 || statusCode === 403)) {
-    expect(headers['content-type']).toMatch(/^text\/plain/);
-    expect(answer.body).toBe(statusCode === 401 ? 'Unauthorized' : 'Forbidden');
-    if (statusCode === 401) expect(headers['www-authenticate']).toMatch(/^Bearer/);
-    return;
-  }
+  if (errors === 'tenant' && statusCode === 401) expect(headers['www-authenticate']).toMatch(/^Bearer/);
   expect(headers['content-type']).toMatch(/^application\/json/);
   const body = answer.json<Record<string, unknown>>();
   if (errors === 'oauth') {
@@ -236,6 +231,15 @@ const CODES: Partial<Record<ErrorKind, string>> = {
 };
 
 describe.each(APIS)('errors of the %s API', (_name, api) => {
+  const limit = bodyLimitOf(OPERATIONS.find(({ http }) => http?.method === 'POST' && http.path === api.post)!.http!);
+  const expectTooLarge = (answer: Answer) => {
+    expect(answer.statusCode).toBe(413);
+    expectBody(api.errors, answer, 'PayloadTooLarge');
+    const body = answer.json<{ message?: string; error_description?: string }>();
+    const message = `Payload Too Large: the body must have at most ${limit} bytes`;
+    expect(body.message ?? body.error_description).toBe(message);
+  };
+
   it.each(Object.entries(CODES) as [ErrorKind, string][])('returned by a service: %s', async (kind, code) => {
     const headers: Record<string, string> = kind === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {};
     const error = new AppError(
@@ -284,12 +288,10 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
   it('413: over 1 MiB', async () => {
     const payload = JSON.stringify({ text: 'x'.repeat(1_048_576) });
     const answer = await send(api, { method: 'POST', url: api.post, payload, headers: json });
-    expect(answer.statusCode).toBe(413);
-    expectBody(api.errors, answer, 'PayloadTooLarge');
+    expectTooLarge(answer);
   });
 
-  it('413: longer than the operation allows, before it has arrived completely', async () => {
-    const limit = bodyLimitOf(OPERATIONS.find(({ http }) => http?.method === 'POST' && http.path === api.post)!.http!);
+  it('413: longer than the operation allows, before it has arrived completely [T652]', async () => {
     let read = 0;
     const endless = Readable.from(
       (async function* () {
@@ -299,7 +301,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     );
     const chunked = await send(api, { method: 'POST', url: api.post, payload: endless, headers: json });
     expect([chunked.statusCode, read]).toEqual([413, limit + 1024]);
-    expectBody(api.errors, chunked, 'PayloadTooLarge');
+    expectTooLarge(chunked);
     // No part of it is sent.
     const silent = Readable.from(
       (async function* () {
@@ -309,8 +311,7 @@ describe.each(APIS)('errors of the %s API', (_name, api) => {
     );
     const headers = { ...json, 'content-length': String(limit + 1) };
     const announced = await send(api, { method: 'POST', url: api.post, payload: silent, headers });
-    expect(announced.statusCode).toBe(413);
-    expectBody(api.errors, announced, 'PayloadTooLarge');
+    expectTooLarge(announced);
   });
 
   it('415: another media type', async () => {
@@ -368,7 +369,7 @@ describe('errors of callers', () => {
   it.each([
     ['tenant', tenant],
     ['management', management],
-  ])('401 on the %s API: no token, a malformed one, one for another audience', async (_name, api) => {
+  ])('401 on the %s API: no token, a malformed one, one for another audience [T647]', async (_name, api) => {
     const other = { ...api, host: api === tenant ? HOSTS.management : HOSTS.tenant };
     const elsewhere = `Bearer ${await token(api.client!, other.host)}`;
     for (const headers of [{}, { authorization: 'Bearer x' }, { authorization: elsewhere }]) {
@@ -376,6 +377,8 @@ describe('errors of callers', () => {
       expect(answer.statusCode).toBe(401);
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
       expectBody(api.errors, answer, 'Unauthorized');
+      const reason = /error_description="([^"]+)"/.exec(String(answer.headers['www-authenticate']))?.[1];
+      expect(answer.json<{ message: string }>().message).toBe(reason ?? 'The request has no access token');
     }
   });
 
@@ -392,7 +395,8 @@ describe('errors of callers', () => {
   it('403 on the tenant API: a role without the permission', async () => {
     const answer = await send(tenant, tenant.right, 'holder');
     expect(answer.statusCode).toBe(403);
-    expectBody('tenant', answer);
+    expectBody('tenant', answer, 'Forbidden');
+    expect(answer.json<{ message: string }>().message).toMatch(/^The client needs one of these roles: admin, issuer/);
   });
 
   it.each([

@@ -9,7 +9,7 @@ describe('an error', () => {
 
   it.each([
     [{ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, 'timeout', 'Request Timeout'],
-    [{ code: 'FST_ERR_CTP_BODY_TOO_LARGE' }, 'tooLarge', 'Payload Too Large'],
+    [{ code: 'FST_ERR_CTP_BODY_TOO_LARGE' }, 'tooLarge', 'Payload Too Large: the body must have at most 1048576 bytes'],
     [{ code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' }, 'unsupportedMediaType', 'Unsupported Media Type'],
     [{ code: 'FST_ERR_CTP_EMPTY_TYPE' }, 'unsupportedMediaType', 'Unsupported Media Type'],
     [{ code: 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' }, 'invalid', 'Malformed request'],

@@ -1,10 +1,17 @@
-import { AppError } from '@attestry/contracts';
+import { AppError, MAX_BODY_BYTES, tooLarge } from '@attestry/contracts';
 import type { RateState } from '../request/rate-limits.js';
 
-// The errors of the pipeline itself; beside them its steps throw `notFound` of contracts, and what they call throws.
+// The errors of the pipeline itself; beside them its steps throw what they call throws.
 
 export const methodNotAllowed = (allowed: readonly string[]): AppError =>
   new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
+
+/** The same for a host of a deleted tenant and one that no tenant ever had; it names none. */
+export const unknownHost = (): AppError =>
+  new AppError(
+    'notFound',
+    'This host is not served: Host must name the management API, an authorization server, a tenant, or the verified custom domain of one',
+  );
 
 export const gone = (): AppError => new AppError('gone', 'Gone: the tenant was deleted, and its data was erased');
 
@@ -18,7 +25,7 @@ export const appErrorOf = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const { code = '', statusCode } = error as { code?: string; statusCode?: number };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('timeout', 'Request Timeout');
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'Payload Too Large');
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge('the body', MAX_BODY_BYTES);
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_EMPTY_TYPE')
     return new AppError('unsupportedMediaType', 'Unsupported Media Type');
   if (code.startsWith('FST_ERR_CTP_') || statusCode === 400) return new AppError('invalid', 'Malformed request');

@@ -144,6 +144,7 @@ export const recordsOf = ({ lost = false, data, tenant }: { lost?: boolean; data
   /** How each was sent, and what. */
   const records: [string, Record<string, unknown>][] = [];
   const logged: unknown[][] = [];
+  const refused: unknown[][] = [];
   const record = (how: string) => async (message: Record<string, unknown>) => {
     records.push([how, message]);
     if (lost) throw new Error('disk full');
@@ -164,9 +165,13 @@ export const recordsOf = ({ lost = false, data, tenant }: { lost?: boolean; data
     operationData: { ofRequest: seal, ofAnswer: seal },
     services: { call },
     clock: { now: () => new Date(NOW) },
-    logger: { error: (...args: unknown[]) => void logged.push(args) },
+    logger: {
+      error: (...args: unknown[]) => void logged.push(args),
+      info: (...args: unknown[]) => void refused.push(['info', ...args]),
+      debug: (...args: unknown[]) => void refused.push(['debug', ...args]),
+    },
   } as never;
-  return { records, logged, sealed, asked, used };
+  return { records, logged, refused, sealed, asked, used };
 };
 export const RECORDED = { analytics: { prefix: 'THING_READ', category: 'thing' } };
 /** {@link NOW} in RFC 3339. */

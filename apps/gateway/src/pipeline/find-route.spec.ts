@@ -1,4 +1,4 @@
-import { holderAccess, managementAccess } from '@attestry/contracts';
+import { AppError, holderAccess, managementAccess } from '@attestry/contracts';
 import { errorOf, exchangeOf, NOW, operationOf, ratesOf } from './exchange.spec-fixture.js';
 import { findRoute } from './find-route.js';
 import { Router } from './router.js';
@@ -13,7 +13,8 @@ const router = new Router(
   ],
   5000,
 );
-const routes = { byApi: { tenant: router } } as never;
+const unknown = { notFound: (_host: unknown, path: string) => new AppError('notFound', `unknown: ${path}`) };
+const routes = { byApi: { tenant: router }, unknown } as never;
 const unrouted = (url: string, method = 'GET') =>
   exchangeOf({ method, url }, {}, { plan: undefined, params: undefined, caller: undefined, context: undefined });
 
@@ -78,6 +79,6 @@ describe('a request without an operation', () => {
   it('is a 404 when the path has none, counted as a public call', async () => {
     const limits = ratesOf();
     const error = await errorOf(() => findRoute(unrouted('/v1/held/x'), { routes, ...limits }));
-    expect([error.kind, limits.calls.length]).toEqual(['notFound', 1]);
+    expect([error.kind, error.message, limits.calls.length]).toEqual(['notFound', 'unknown: /v1/held/x', 1]);
   });
 });

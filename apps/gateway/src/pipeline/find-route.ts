@@ -1,4 +1,3 @@
-import { notFound } from '@attestry/contracts';
 import { refuse } from './apply-rate.js';
 import type { Dependencies } from './dependencies.js';
 import { gone, methodNotAllowed } from './errors.js';
@@ -13,7 +12,11 @@ export const findRoute = (exchange: Hosted, deps: Used): void | Promise<void> =>
   const route = router.find(request.method, path);
   if (!route) {
     const allowed = router.allowed(path);
-    return refuse(exchange, deps, allowed.length ? methodNotAllowed(allowed) : notFound());
+    return refuse(
+      exchange,
+      deps,
+      allowed.length ? methodNotAllowed(allowed) : deps.routes.unknown.notFound(host, path),
+    );
   }
   const { plan, params } = route;
   exchange.plan = plan;

@@ -58,7 +58,7 @@ const serverOf = () => {
         path === '/docs' ? { headers: { etag: 'e' }, body: 'documents' } : undefined,
     },
     clock: { now: () => new Date(NOW) },
-    logger: { error: () => undefined },
+    logger: { error: () => undefined, info: () => undefined, debug: () => undefined },
   } as never;
   const signIn = {
     plugin: exchangePlugin((exchange) => {

@@ -6,11 +6,13 @@ import { Hosts } from '../request/hosts.js';
 import type { Exchange } from './exchange.js';
 import type { AnswerShape } from './plan.js';
 import { Router } from './router.js';
+import { UnknownPaths } from './unknown-paths.js';
 
 /** The plans of all operations, made at boot, by kind of host. */
 @Injectable()
 export class Routes {
   readonly byApi: Readonly<Record<Api, Router>>;
+  readonly unknown: UnknownPaths;
 
   constructor(
     private readonly hosts: Hosts,
@@ -18,6 +20,7 @@ export class Routes {
     @Inject(SERVED_OPERATIONS) served: readonly Operation[],
   ) {
     compileShapes(served);
+    this.unknown = new UnknownPaths(served, config);
     const routerOf = (api: Api) => new Router(api, served, config.operationTimeoutMs);
     this.byApi = {
       management: routerOf('management'),

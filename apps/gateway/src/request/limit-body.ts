@@ -1,10 +1,6 @@
 import { Transform, type Readable } from 'node:stream';
+import { tooLarge } from '@attestry/contracts';
 import type { FastifyRequest } from 'fastify';
-
-/** Has the code of the error that Fastify throws for its own limit. */
-class BodyTooLong extends Error {
-  readonly code = 'FST_ERR_CTP_BODY_TOO_LARGE';
-}
 
 /** The length a request declares for its body; 0 when it has none, or sends it in chunks. */
 export const declaredLength = ({ 'content-length': length }: { 'content-length'?: string | undefined }): number =>
@@ -14,7 +10,7 @@ export const declaredLength = ({ 'content-length': length }: { 'content-length'?
  * The body stream, refused once it is longer than the operation accepts: at once when its length is declared, otherwise with the first byte
  * beyond the limit.
  * @param count called with the bytes of each chunk of a body of undeclared length; the body fails with the error it throws
- * @throws BodyTooLong
+ * @throws AppError 413 that names the limit
  */
 export const limitBody = (
   limit: number,
@@ -23,8 +19,7 @@ export const limitBody = (
   count: (bytes: number) => void,
 ): Readable => {
   if (request.headers['content-length'] !== undefined) {
-    if (Number(request.headers['content-length']) > limit)
-      throw new BodyTooLong('the body is longer than the operation accepts');
+    if (Number(request.headers['content-length']) > limit) throw tooLarge('the body', limit);
     // Node reads no more than was declared.
     return payload;
   }
@@ -33,7 +28,7 @@ export const limitBody = (
     transform(chunk: Buffer, _encoding, done) {
       received += chunk.length;
       try {
-        if (received > limit) throw new BodyTooLong('the body is longer than the operation accepts');
+        if (received > limit) throw tooLarge('the body', limit);
         count(chunk.length);
         done(null, chunk);
       } catch (error) {

@@ -151,8 +151,15 @@ describe('bodies', () => {
     },
   );
 
-  it.each(['', '{', '{"a":}', '\u0000'])('that do not parse are a 400: %j', (text) => {
-    expect(() => parse(text)).toThrow(expect.objectContaining({ kind: 'invalid' }) as Error);
+  it.each([
+    ['', 'it ends too early, at line 1, column 1'],
+    ['{', 'it ends too early, at line 1, column 2'],
+    ['{"a":}', 'unexpected character at line 1, column 6'],
+    ['{"password":"x",\n"secret": hunter2}', 'unexpected character at line 2, column 11'],
+    ['\u0000', 'unexpected character at line 1, column 1'],
+  ])('that do not parse are a 400 with the position: %j [T651]', (text, position) => {
+    const details = [{ msg: `must be valid JSON: ${position}`, param: 'body', location: 'body' }];
+    expect(() => parse(text)).toThrow(expect.objectContaining({ kind: 'invalid', details }) as Error);
   });
 
   it.each([100, 10_000, 400_000])('nested %i levels deep are a 400', (depth) => {

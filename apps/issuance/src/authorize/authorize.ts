@@ -73,7 +73,7 @@ export class Authorize {
     const raw = rawOf(request);
     const { baseUrl: issuer } = context.tenant;
     const pageOf = (error: unknown) =>
-      refusalPage(toAppError(error, context, this.logger), { issuer, requestId: context.requestId });
+      refusalPage(toAppError(error, context, this.logger, request), { issuer, requestId: context.requestId });
     let classified: ClassifiedRequest;
     try {
       classified = await this.classify(queryOf(raw), context.tenant.id);
@@ -88,7 +88,7 @@ export class Authorize {
     } catch (error) {
       // A link must not redirect to an address of its author without consent (RFC 9700 §4.11.2).
       if (client.kind === 'unregistered') return pageOf(error);
-      const refusal: AppError = toAppError(error, context, this.logger);
+      const refusal: AppError = toAppError(error, context, this.logger, request);
       return redirectToClient({ ...requesting, issuer }, { ...oauthFault(refusal) });
     }
   }

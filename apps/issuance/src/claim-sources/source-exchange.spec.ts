@@ -78,7 +78,7 @@ describe('the answer of a claims source [T414]', () => {
     const named = claimsOfAnswer(answer('{"constructor":2,"x":{"toString":3,"y":4}}'));
     expect(JSON.stringify(named)).toBe('{"constructor":2,"x":{"toString":3,"y":4}}');
     expect(failure(() => claimsOfAnswer(answer('{"x":{"__proto__":3}}')))).toBe(
-      'the answer must not have a member named __proto__',
+      'the answer: x must not have a member named __proto__',
     );
   });
 
@@ -99,7 +99,10 @@ describe('the answer of a claims source [T414]', () => {
     ],
     [answer([]), 'the answer is not a JSON object'],
     [answer('null'), 'the answer is not a JSON object'],
-    [answer(`{"a":${'['.repeat(40)}${']'.repeat(40)}}`), 'the answer must not nest deeper than 32 levels'],
+    [
+      answer(`{"a":${'['.repeat(40)}${']'.repeat(40)}}`),
+      `the answer: a${'.0'.repeat(31)} must not nest deeper than 32 levels`,
+    ],
     [
       answer(Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`c${n}`, n]))),
       'the answer must have at most 1000 entries',

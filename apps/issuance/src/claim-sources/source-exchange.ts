@@ -1,7 +1,8 @@
 import {
   CLAIM_BOUNDS,
-  jsonFault,
+  locatedJsonFault,
   mediaTypeOf,
+  shownPath,
   withParameters,
   type ClaimSourceMethod,
   type ParameterMapping,
@@ -72,8 +73,11 @@ export const claimsOfAnswer = ({ status, headers, body }: OutboundAnswer): Recor
   if (status === 202) throw new ClaimsNotReady('the claims source has no claims yet');
   if (status < 200 || status > 299) throw new SourceFailed(`the status is ${status}`);
   const claims = jsonObjectOf({ headers, body });
-  const fault = jsonFault(claims, CLAIM_BOUNDS);
-  if (fault) throw new SourceFailed(`the answer ${fault}`);
+  const fault = locatedJsonFault(claims, CLAIM_BOUNDS);
+  if (fault) {
+    const place = fault.path.length > 0 ? `: ${shownPath(fault.path)}` : '';
+    throw new SourceFailed(`the answer${place} ${fault.msg}`);
+  }
   return plainCopy(claims) as Record<string, unknown>;
 };
 

@@ -47,10 +47,13 @@ describe('the request of a pre-authorized offer', () => {
       body('credentials', 'must be ids of credential configurations or objects with claim sets', null),
     ],
     [{ credentials: [id, id] }, body('credentials', 'must not repeat a configuration', id)],
-    [{ expiresIn: {} }, body('expiresIn', 'must be more than 0 and at most 10 minutes', {})],
+    [{ expiresIn: {} }, body('expiresIn', 'must be more than 0 and at most 10 minutes, as minutes and seconds', {})],
     [
       { expiresIn: { minutes: 10, seconds: 1 } },
-      body('expiresIn', 'must be more than 0 and at most 10 minutes', { minutes: 10, seconds: 1 }),
+      body('expiresIn', 'must be more than 0 and at most 10 minutes, as minutes and seconds', {
+        minutes: 10,
+        seconds: 1,
+      }),
     ],
     [
       { transactionCodeConfiguration: { description: '\ud800' } },
@@ -115,7 +118,10 @@ describe('the request of a pre-authorized offer', () => {
     const most = 'a'.repeat(MAX_OFFER_BYTES - JSON.stringify(sized('')).length);
     expect(() => checkOfferRequest(sized(most))).not.toThrow();
     expect(() => checkOfferRequest(sized(`${most}a`))).toThrow(
-      expect.objectContaining({ kind: 'tooLarge', message: 'The offer must be at most 500 KB' }),
+      expect.objectContaining({
+        kind: 'tooLarge',
+        message: 'Payload Too Large: the offer must have at most 512000 bytes',
+      }),
     );
   });
 });

@@ -1,8 +1,8 @@
 import {
-  AppError,
   invalid,
   MAX_CLAIMS_BYTES,
   MAX_OFFER_BYTES,
+  tooLarge,
   type ErrorDetail,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
@@ -28,8 +28,7 @@ const fault = (param: string, msg: string, value?: unknown): ErrorDetail => ({
 
 /** @throws AppError 413 over 500 KB, 400 with a detail per fault; details never contain claim values */
 export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOfferRequest => {
-  if (Buffer.byteLength(JSON.stringify(request)) > MAX_OFFER_BYTES)
-    throw new AppError('tooLarge', 'The offer must be at most 500 KB');
+  if (Buffer.byteLength(JSON.stringify(request)) > MAX_OFFER_BYTES) throw tooLarge('the offer', MAX_OFFER_BYTES);
   const details: ErrorDetail[] = [];
 
   const { entries, details: faults } = checkCredentials(request.credentials);
@@ -38,7 +37,7 @@ export const checkOfferRequest = (request: PreAuthorizedOfferRequest): CheckedOf
   const { expiresIn } = request;
   const seconds = expiresIn ? (expiresIn.minutes ?? 0) * 60 + (expiresIn.seconds ?? 0) : DEFAULT_OFFER_SECONDS;
   if (!(seconds > 0 && seconds <= MAX_OFFER_SECONDS))
-    details.push(fault('expiresIn', 'must be more than 0 and at most 10 minutes', expiresIn));
+    details.push(fault('expiresIn', 'must be more than 0 and at most 10 minutes, as minutes and seconds', expiresIn));
 
   const description = request.transactionCodeConfiguration?.description;
   // It becomes part of a URI, which cannot encode a lone surrogate.

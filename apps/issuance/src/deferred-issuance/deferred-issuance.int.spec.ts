@@ -630,7 +630,7 @@ describe('a notification', () => {
   it('that is malformed is refused, and nothing is stored [T397]', async () => {
     const { token, id } = await issue();
     const faults: [unknown, string][] = [
-      ['{', 'the body must be a JSON object'],
+      ['{', 'the body must be JSON: it ends too early, at line 1, column 2'],
       [[], 'the body must be a JSON object'],
       [{ event: 'credential_accepted' }, 'notification_id is missing'],
       [{ notification_id: 1, event: 'credential_accepted' }, 'notification_id must be a string'],

@@ -112,7 +112,7 @@ describe('refusals of the token endpoint', () => {
   );
 
   it.each<[string, string]>([
-    ['{', 'authorization_details must be JSON'],
+    ['{', 'authorization_details must be JSON: it ends too early, at line 1, column 2'],
     ['{}', 'authorization_details must be an array of 1 to 20 objects'],
     ['[]', 'authorization_details must be an array of 1 to 20 objects'],
     ['[1]', 'every entry of authorization_details must be an object'],

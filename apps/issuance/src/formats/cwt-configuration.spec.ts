@@ -59,8 +59,10 @@ describe('rules of both configurations', () => {
     [{ display: [{}, {}] }, body('display.1.locale', 'is required: another entry has none')],
     [{ expiresIn: {} }, body('expiresIn', 'must be at least 2 hours', {})],
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
-    [mapping('__proto__', 1), body('claimMappings.__proto__', 'is a reserved name')],
-    [mapping('type', 1), body('claimMappings.type', 'is a reserved name')],
+    [
+      mapping('__proto__', 1),
+      body('claimMappings.__proto__', 'is a reserved name: __proto__ would change what a JavaScript object is'),
+    ],
     [mapping('a\ud800', 1), body('claimMappings.a\ud800', 'must be well-formed Unicode')],
     [mapping('x', null), body('claimMappings.x', 'must not have a null defaultValue')],
     [{ claimMappings: { x: {} } }, body('claimMappings.x', 'must have mapFrom or defaultValue')],
@@ -81,8 +83,15 @@ describe('rules of both configurations', () => {
 
 describe('rules of a compact configuration', () => {
   it.each<readonly [object, ErrorDetail]>([
-    ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'cti', 'jti', 'cnf', 'status', 'vc'].map(
-      (name) => [mapping(name, 1), body(`claimMappings.${name}`, 'is a reserved name')] as const,
+    ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'cti', 'jti', 'cnf', 'type', 'status', 'vc'].map(
+      (name) =>
+        [
+          mapping(name, 1),
+          body(
+            `claimMappings.${name}`,
+            `is a reserved name: decoders of CWTs return ${name} as a claim that the platform sets`,
+          ),
+        ] as const,
     ),
     [mapping('x', {}), body('claimMappings.x', SCALAR)],
     [mapping('x', [1]), body('claimMappings.x', SCALAR)],
@@ -96,7 +105,14 @@ describe('rules of a compact-semantic configuration', () => {
 
   const DATA_MODEL = 'https://www.w3.org/2018/credentials/v1';
   it.each<readonly [object, ErrorDetail]>([
-    [mapping('id', 1), body('claimMappings.id', 'is a reserved name')],
+    [
+      mapping('id', 1),
+      body('claimMappings.id', 'is a reserved name: id of credentialSubject is the identifier of the holder'),
+    ],
+    [
+      mapping('type', 1),
+      body('claimMappings.type', 'is a reserved name: type of credentialSubject is the kind of the subject'),
+    ],
     [mapping('@type', 1), body('claimMappings.@type', 'must not start with @')],
     [mapping('x', ['\ud800']), body('claimMappings.x', 'must have only well-formed text in defaultValue')],
     [mapping('x', { 'a\ud800': 1 }), body('claimMappings.x', 'must have only well-formed text in defaultValue')],

@@ -150,7 +150,6 @@ describe('rules of a configuration', () => {
   const AT = 'must not start with @';
   const IRI = 'must have only characters that are allowed in an IRI';
   const IMAGE = 'must be an https URL or a data URL of an image';
-  const RESERVED = 'is a reserved name';
   const PATH_FAULT =
     "must have a path such as claims.name, claims['name'] or authenticationProvider.subjectId in mapFrom";
   it.each<[string, object, string]>([
@@ -175,8 +174,16 @@ describe('rules of a configuration', () => {
     ['expiresIn', { expiresIn: {} }, 'must be longer than 0'],
     ['expiresIn', { expiresIn: { days: 0, hours: 0 } }, 'must be longer than 0'],
     ['contexts.1', { contexts: ['https://a.example/c', 'https://a.example/c'] }, 'must not repeat a context'],
-    ['claimMappings.id', mapping({ defaultValue: 1 }, 'id'), RESERVED],
-    ['claimMappings.type', mapping({ defaultValue: 1 }, 'type'), RESERVED],
+    [
+      'claimMappings.id',
+      mapping({ defaultValue: 1 }, 'id'),
+      'is a reserved name: id of credentialSubject is the identifier of the holder',
+    ],
+    [
+      'claimMappings.type',
+      mapping({ defaultValue: 1 }, 'type'),
+      'is a reserved name: type of credentialSubject is the kind of the subject',
+    ],
     ['claimMappings.@type', mapping({ defaultValue: 1 }, '@type'), AT],
     ['claimMappings.given name', mapping({ defaultValue: 1 }, 'given name'), IRI],
     ['claimMappings._:b', mapping({ defaultValue: 1 }, '_:b'), IRI],

@@ -12,6 +12,7 @@ import type { PinnedContexts } from '../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
 import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
+import { refusedNameFault, reservedName } from './reserved-names.js';
 import { displayDefaults, displayFaults, imageUrlFault } from './display.decisions.js';
 
 /** What is stored of a configuration whose credentials follow the W3C Verifiable Credentials Data Model. */
@@ -35,18 +36,19 @@ export interface VcRules extends Pick<ClaimRules, 'valueFault'> {
   termFault?: (term: string) => string | undefined;
 }
 
-/**
- * `id` is the holder's; `type` would name the kind of subject (VCDM 2.0 section 4.5); the others are no data in
- * JavaScript objects, where credentials are built and read.
- */
-const RESERVED_CLAIMS = new Set(['id', 'type', '__proto__']);
+/** Members of `credentialSubject` with a meaning of their own (VCDM 2.0 section 4.5). */
+const RESERVED_CLAIMS: ReadonlyMap<string, string> = new Map([
+  ['id', 'id of credentialSubject is the identifier of the holder'],
+  ['type', 'type of credentialSubject is the kind of the subject'],
+]);
 const UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 const isPositive = (duration: Duration): boolean => UNITS.reduce((sum, unit) => sum + (duration[unit] ?? 0), 0) > 0;
 
 /** Of a member of `credentialSubject`. */
 export const subjectNameFault = (name: string): string | undefined => {
   if (name.startsWith('@')) return 'must not start with @';
-  return RESERVED_CLAIMS.has(name) ? 'is a reserved name' : undefined;
+  const why = RESERVED_CLAIMS.get(name);
+  return why === undefined ? refusedNameFault(name) : reservedName(why);
 };
 
 /** Every fault of a request that needs no look-up. */

@@ -110,7 +110,7 @@ describe('the token of the interaction hook [T421]', () => {
 
   it('refuses a member named __proto__, and keeps every other name [T609]', async () => {
     const claims = JSON.parse('{"x":{"__proto__":{"admin":true}}}') as object;
-    expect(await refusal(sign({ claims }))).toBe('claims must not have a member named __proto__');
+    expect(await refusal(sign({ claims }))).toBe('claims.x must not have a member named __proto__');
     const kept = { constructor: 1, toString: 'a', x: { valueOf: 2 } };
     expect(((await refusal(sign({ claims: kept }))) as { claims: object }).claims).toEqual(kept);
   });

@@ -1,4 +1,11 @@
-import { CLAIM_BOUNDS, jsonFault, oauthError, withoutInexactNumbers, type AppError } from '@attestry/contracts';
+import {
+  CLAIM_BOUNDS,
+  locatedJsonFault,
+  oauthError,
+  shownPath,
+  withoutInexactNumbers,
+  type AppError,
+} from '@attestry/contracts';
 import { plainCopy } from '@attestry/service-kit';
 import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose';
 import { isObject } from '../protocol/raw-request.js';
@@ -87,8 +94,9 @@ export const verifySessionToken = async (
   if ((payload['exp'] as number) > seconds(now) + sessionTimeoutInSec + CLOCK_TOLERANCE)
     throw refused(`exp must be at most ${sessionTimeoutInSec} seconds in the future`);
   const { claims = {}, claimsToPersist = [] } = payload;
-  const fault = isObject(claims) ? jsonFault(claims, CLAIM_BOUNDS) : 'must be an object';
-  if (fault) throw refused(`claims ${fault}`);
+  if (!isObject(claims)) throw refused('claims must be an object');
+  const fault = locatedJsonFault(claims, CLAIM_BOUNDS);
+  if (fault) throw refused(`${shownPath(['claims', ...fault.path])} ${fault.msg}`);
   if (!isNames(claimsToPersist)) throw refused('claimsToPersist must be an array of strings');
   const text = Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8');
   const usable = withoutInexactNumbers(plainCopy(claims) as Record<string, unknown>, text, ['claims']);

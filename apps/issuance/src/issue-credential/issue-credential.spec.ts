@@ -162,7 +162,7 @@ describe('parse-credential-request', () => {
   );
   const named = (value: object) => ({ credential_configuration_id: 'c', ...value });
   it.each<[string, unknown, boolean, string]>([
-    ['no JSON', '{', false, 'the body must be JSON'],
+    ['no JSON', '{', false, 'the body must be JSON: it ends too early, at line 1, column 2'],
     ['no object', '[]', false, 'the body must be a JSON object'],
     [
       'encryption',
@@ -286,7 +286,9 @@ describe('parse-credential-request', () => {
   it('names the plaintext of an encrypted request', () => {
     const parseEncrypted = (text: string) =>
       descriptionOf(() => parseCredentialRequest({ ...plain(text), isEncrypted: true }, false));
-    expect(parseEncrypted('a.b.c')).toBe('the plaintext of the JWE must be JSON');
+    expect(parseEncrypted('a.b.c')).toBe(
+      'the plaintext of the JWE must be JSON: unexpected character at line 1, column 1',
+    );
     expect(parseEncrypted('[]')).toBe('the plaintext of the JWE must be a JSON object');
   });
 });

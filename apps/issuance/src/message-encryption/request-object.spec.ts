@@ -12,8 +12,14 @@ const refusalOf = (text: string, isEncrypted = false): unknown => {
 const refused = (description: string) => ['invalid_credential_request', description, 'request-object'];
 
 describe('the object of a request', () => {
-  it.each(['', '{', '{"a":1,}', "{'a':1}", '{"a":"\n"}'])('is JSON, unlike %j', (text) =>
-    expect(refusalOf(text)).toEqual(refused('the body must be JSON')),
+  it.each([
+    ['', 'it ends too early, at line 1, column 1'],
+    ['{', 'it ends too early, at line 1, column 2'],
+    ['{"a":1,}', 'unexpected character at line 1, column 8'],
+    ["{'a':1}", 'unexpected character at line 1, column 2'],
+    ['{"a":"\n"}', 'unexpected character at line 1, column 7'],
+  ])('is JSON, unlike %j [T651]', (text, position) =>
+    expect(refusalOf(text)).toEqual(refused(`the body must be JSON: ${position}`)),
   );
 
   it.each(['null', '[]', '[{}]', '"text"', '1'])('is an object, unlike %s', (text) => {

@@ -1,4 +1,4 @@
-import { oauthError } from '@attestry/contracts';
+import { jsonFaultPosition, oauthError } from '@attestry/contracts';
 import { isObject } from '../protocol/raw-request.js';
 import type { OpenedRequest } from './message-encryption.js';
 
@@ -16,7 +16,7 @@ export const parseRequestObject = ({
     body = JSON.parse(text);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw refused(`${subject} must be JSON`);
+    throw refused(`${subject} must be JSON: ${jsonFaultPosition(text)}`);
   }
   if (!isObject(body)) throw refused(`${subject} must be a JSON object`);
   // Of members with the same name the parser keeps one (RFC 8259 §4). Most wallets write compact JSON, which has all of its members then.

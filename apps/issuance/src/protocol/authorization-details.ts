@@ -1,4 +1,4 @@
-import { oauthError } from '@attestry/contracts';
+import { jsonFaultPosition, oauthError } from '@attestry/contracts';
 import { isObject } from './raw-request.js';
 
 /** An entry of `authorization_details` (OID4VCI §5.1.1); whether the offer has it is checked later. */
@@ -18,7 +18,7 @@ export const parseAuthorizationDetails = (text: string): RequestedDetail[] => {
     details = JSON.parse(text);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw refused('authorization_details must be JSON');
+    throw refused(`authorization_details must be JSON: ${jsonFaultPosition(text)}`);
   }
   if (!Array.isArray(details) || details.length === 0 || details.length > MAX_AUTHORIZATION_DETAILS)
     throw refused(`authorization_details must be an array of 1 to ${MAX_AUTHORIZATION_DETAILS} objects`);

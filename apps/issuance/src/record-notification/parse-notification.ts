@@ -1,5 +1,6 @@
 import {
   isUuid,
+  jsonFaultPosition,
   mediaTypeOf,
   NOTIFICATION_EVENTS,
   NotificationRequest,
@@ -34,13 +35,15 @@ export const parseNotification = ({ headers, text }: RawRequest): { id: string; 
 };
 
 const objectOf = (text: string): Record<string, unknown> => {
+  let body: unknown;
   try {
-    const body: unknown = JSON.parse(text);
-    if (isObject(body)) return body;
+    body = JSON.parse(text);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
+    throw refused(`the body must be JSON: ${jsonFaultPosition(text)}`);
   }
-  throw refused('the body must be a JSON object');
+  if (!isObject(body)) throw refused('the body must be a JSON object');
+  return body;
 };
 
 function checkText(member: string, value: unknown): asserts value is string {

@@ -14,8 +14,8 @@ import {
 } from '../management-client/management-client.state.js';
 import { liveSecrets } from '../tenant/tenant.decisions.js';
 import { TokenKeys } from '../token-keys/token-keys.js';
-import { tokenAudience, type TokenAudience } from './token-audience.js';
-import { parseTokenRequest } from './token-request.js';
+import { tokenAudience, withAudienceAdvice, type PlatformHosts, type TokenAudience } from './token-audience.js';
+import { isMissing, parseTokenRequest } from './token-request.js';
 
 /** A client that may get a token, and the token's claims about it. */
 interface Candidate {
@@ -42,9 +42,18 @@ export class IssueToken {
     request: RequestOf<typeof issueToken>,
     { publicUrl }: ContextOf<typeof issueToken>,
   ): Promise<TokenResponse> {
-    const { clientId, clientSecret, audience } = parseTokenRequest(request.body);
     const { publicScheme: scheme, managementDomain, environments } = this.config;
-    const wanted = tokenAudience(audience, publicUrl, { scheme, managementDomain, environments });
+    const hosts = { scheme, managementDomain, environments };
+    try {
+      return await this.issue(request.body, publicUrl, hosts);
+    } catch (error) {
+      throw isMissing(request.body, 'audience') ? withAudienceAdvice(error, publicUrl, hosts) : error;
+    }
+  }
+
+  private async issue(body: object, publicUrl: string, hosts: PlatformHosts): Promise<TokenResponse> {
+    const { clientId, clientSecret, audience } = parseTokenRequest(body);
+    const wanted = tokenAudience(audience, publicUrl, hosts);
     const client = await this.candidate(wanted, clientId);
     // Both kinds cost a digest and two MACs: the time reveals neither whether a client exists nor its kind.
     const digest = secretDigest(clientSecret);

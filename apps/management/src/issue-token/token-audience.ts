@@ -1,4 +1,4 @@
-import type { Environment } from '@attestry/contracts';
+import { AppError, type Environment } from '@attestry/contracts';
 import { canonicalHost, hostOfAddress } from '../directory/hosts.js';
 
 export interface PlatformHosts {
@@ -38,4 +38,19 @@ export const tokenAudience = (audience: string | undefined, publicUrl: string, h
   if (host === undefined) return { kind: 'other' };
   if (host === canonicalHost(hosts.managementDomain, hosts.scheme)) return { kind: 'management' };
   return at.kind === 'auth' ? { kind: 'tenant', host, environment: at.environment } : { kind: 'other' };
+};
+
+/**
+ * The refusal of a call without audience, with the advice that a tenant client needs one. It is the same for every client, known or not.
+ * @param publicUrl scheme and host of the request
+ */
+export const withAudienceAdvice = (refusal: unknown, publicUrl: string, hosts: PlatformHosts): unknown => {
+  if (!(refusal instanceof AppError) || !(refusal.kind === 'invalid' || refusal.kind === 'unauthenticated'))
+    return refusal;
+  const at = tokenHost(publicUrl, hosts);
+  const { domain, authorizationServerDomain } = at?.kind === 'auth' ? at.environment : hosts.environments[0]!;
+  const elsewhere = at?.kind === 'auth' ? '' : `, and call ${hosts.scheme}://${authorizationServerDomain}/oauth/token`;
+  const advice = `tenant clients need audience, the address of the tenant: ${hosts.scheme}://<subdomain>.${domain}${elsewhere}`;
+  const { kind, code, check, cause, message } = refusal;
+  return new AppError(kind, `${message}; ${advice}`, { code, cause, ...(check !== undefined && { check }) });
 };

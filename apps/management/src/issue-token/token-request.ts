@@ -9,22 +9,28 @@ export interface ClientCredentialsRequest {
 
 const MEMBERS = ['client_id', 'client_secret', 'grant_type'] as const;
 
+/** RFC 6749 §3.2: a parameter without a value counts as omitted. */
+export const isMissing = (body: object, member: string): boolean => {
+  const value = (body as Record<string, unknown>)[member];
+  return value === undefined || value === null || value === '';
+};
+
 /**
- * RFC 6749 §3.2: a parameter without a value counts as omitted; §5.2 for the codes.
+ * RFC 6749 §5.2 for the codes.
  * @throws oauthError naming what is missing or malformed; never with values
  */
 export const parseTokenRequest = (body: object): ClientCredentialsRequest => {
   const given = body as Record<string, unknown>;
-  const isMissing = (member: string) => given[member] === undefined || given[member] === null || given[member] === '';
-  const missing = MEMBERS.filter(isMissing);
+  const lacks = (member: string) => isMissing(body, member);
+  const missing = MEMBERS.filter(lacks);
   if (missing.length) throw oauthError('invalid_request', `Missing: ${missing.join(', ')}`);
-  const malformed = [...MEMBERS, 'audience'].filter((it) => !isMissing(it) && typeof given[it] !== 'string');
+  const malformed = [...MEMBERS, 'audience'].filter((it) => !lacks(it) && typeof given[it] !== 'string');
   if (malformed.length) throw oauthError('invalid_request', `Must be a string: ${malformed.join(', ')}`);
   if (given['grant_type'] !== 'client_credentials')
     throw oauthError('unsupported_grant_type', 'grant_type must be client_credentials');
   return {
     clientId: given['client_id'] as string,
     clientSecret: given['client_secret'] as string,
-    ...(!isMissing('audience') && { audience: given['audience'] as string }),
+    ...(!lacks('audience') && { audience: given['audience'] as string }),
   };
 };

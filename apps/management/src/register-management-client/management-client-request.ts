@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '@attestry/keys';
 import { newClientCredentials } from '../client-credentials/client-credentials.js';
-import { CLIENT_ID_PATTERN } from '@attestry/contracts';
+import { CLIENT_ID_PATTERN, jsonFaultPosition } from '@attestry/contracts';
 import type { ManagementClientCredentials } from './register-management-client.js';
 import { secretDigest } from '../client-credentials/secret-digest.js';
 import { writeAtomically } from './write-atomically.js';
@@ -32,7 +32,7 @@ export const parseManagementClientRequest = (text: string): ManagementClientRequ
   try {
     value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return 'must be JSON';
+    if (error instanceof SyntaxError) return `must be JSON: ${jsonFaultPosition(text)}`;
     throw error;
   }
   const { name, client_id, client_secret_sha256 } = (value ?? {}) as Record<string, unknown>;

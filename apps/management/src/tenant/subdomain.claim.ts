@@ -16,5 +16,8 @@ export const subdomain = nameClaim({
 /** @throws 400 on `subdomain` */
 export const checkSubdomain = (name: string): void => {
   if (!SUBDOMAIN_PATTERN.test(name)) throw invalidBody('subdomain', SUBDOMAIN_FAULT, name);
-  if (RESERVED_SUBDOMAINS.has(name)) throw invalidBody('subdomain', 'is reserved', name);
+  if (RESERVED_SUBDOMAINS.has(name)) {
+    const msg = `is reserved: ${name} is, or could be mistaken for, a host of the platform, as are ${[...RESERVED_SUBDOMAINS].join(', ')}`;
+    throw invalidBody('subdomain', msg, name);
+  }
 };

@@ -21,7 +21,19 @@ describe('a subdomain', () => {
     (name) => expect(() => checkSubdomain(name)).toThrow(expect.objectContaining({ code: 'BadRequest' })),
   );
 
-  it.each([...RESERVED_SUBDOMAINS])('is refused when it is the reserved name %s', (name) =>
-    expect(() => checkSubdomain(name)).toThrow(expect.objectContaining({ code: 'BadRequest' })),
+  it.each([...RESERVED_SUBDOMAINS])('is refused when it is the reserved name %s [T656]', (name) =>
+    expect(() => checkSubdomain(name)).toThrow(
+      expect.objectContaining({
+        code: 'BadRequest',
+        details: [
+          {
+            value: name,
+            msg: `is reserved: ${name} is, or could be mistaken for, a host of the platform, as are management, auth, www, api, admin, console, health, status, mail, contexts`,
+            param: 'subdomain',
+            location: 'body',
+          },
+        ],
+      }),
+    ),
   );
 });

@@ -1,4 +1,4 @@
-import { AppError, invalidBody, notFound, type AuthenticationProviderRequest } from '@attestry/contracts';
+import { invalidBody, notFound, tooLarge, type AuthenticationProviderRequest } from '@attestry/contracts';
 import type { AuthenticationProviderEvent, ProviderSettings } from './authentication-provider.events.js';
 import type { AuthenticationProviderState, ActiveProvider } from './authentication-provider.state.js';
 
@@ -23,7 +23,7 @@ export const settingsOf = (
     forwardedRequestParameters: request.forwardedRequestParameters ?? [],
     claimsToPersist: request.claimsToPersist ?? [],
   };
-  if (Buffer.byteLength(JSON.stringify(settings)) > MAX_SETTINGS) throw new AppError('tooLarge', 'Payload Too Large');
+  if (Buffer.byteLength(JSON.stringify(settings)) > MAX_SETTINGS) throw tooLarge('the settings as JSON', MAX_SETTINGS);
   return settings;
 };
 

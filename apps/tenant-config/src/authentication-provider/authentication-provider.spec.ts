@@ -197,7 +197,8 @@ describe('the settings of an authentication provider', () => {
       );
     const most = 900_000 - JSON.stringify(sized(0)).length;
     expect(JSON.stringify(sized(most))).toHaveLength(900_000);
-    expect(() => sized(most + 1)).toThrow(expect.objectContaining({ kind: 'tooLarge', message: 'Payload Too Large' }));
+    const message = 'Payload Too Large: the settings as JSON must have at most 900000 bytes';
+    expect(() => sized(most + 1)).toThrow(expect.objectContaining({ kind: 'tooLarge', message }));
   });
 });
 

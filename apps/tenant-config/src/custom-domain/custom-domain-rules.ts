@@ -14,9 +14,10 @@ const faultOfDomain = (domain: string, platform: readonly string[]): string | un
   if (domain.length > MAX_HOST || !labels.every((label) => LABEL.test(label)))
     return 'must be a host name (write internationalized names in their xn-- form)';
   if (labels.length < 2) return 'must have at least one dot';
-  if (platform.some((own) => domain === own || domain.endsWith(`.${own}`)))
-    return 'must not be a domain of the platform';
-  return undefined;
+  const own = platform.find((name) => domain === name || domain.endsWith(`.${name}`));
+  return own === undefined
+    ? undefined
+    : `must not be a domain of the platform: ${own} and all names below it are reserved`;
 };
 
 const faultOfLogo = (text: string): string | undefined => {

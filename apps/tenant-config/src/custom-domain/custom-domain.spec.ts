@@ -202,9 +202,18 @@ describe('the rules of a custom domain', () => {
     ['', name],
     [`${'a'.repeat(64)}.example`, name],
     [`${'a.'.repeat(124)}example`, name],
-    ['issue.example.org', 'must not be a domain of the platform'],
-    ['other.Issue.example.org', 'must not be a domain of the platform'],
-    ['login.example.com', 'must not be a domain of the platform'],
+    [
+      'issue.example.org',
+      'must not be a domain of the platform: issue.example.org and all names below it are reserved',
+    ],
+    [
+      'other.Issue.example.org',
+      'must not be a domain of the platform: issue.example.org and all names below it are reserved',
+    ],
+    [
+      'login.example.com',
+      'must not be a domain of the platform: login.example.com and all names below it are reserved',
+    ],
   ])('refuse the domain %s', (domain, msg) => expect(faults({ domain })).toEqual([`domain ${msg}`]));
 
   it.each([

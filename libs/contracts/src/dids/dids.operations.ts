@@ -1,7 +1,7 @@
 import { ArrayMaxSize, IsArray, IsIn, IsString, Length } from 'class-validator';
 import { calledBy, calledForTenant, defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { IsRecord, BoundedJson, BoundedText, Optional, Uuid } from '../validators.js';
+import { AdviceOnMissing, IsRecord, BoundedJson, BoundedText, Optional, Uuid } from '../validators.js';
 
 export class CreateDidRequest {
   /** DID method. */
@@ -11,7 +11,10 @@ export class CreateDidRequest {
    * At least one member. For method `key`: `keyType`, which is `Ed25519` (default), `P-256` or `Bls12381G2`. For method `web`: `url`,
    * which is a host, a host with a path, or an https URL. Members of the other method are rejected.
    */
-  @IsRecord() @BoundedJson({ entries: 10, values: 100 }) options: { keyType?: string; url?: string };
+  @AdviceOnMissing('options.url for method web, options.keyType for method key')
+  @IsRecord()
+  @BoundedJson({ entries: 10, values: 100 })
+  options: { keyType?: string; url?: string };
 }
 
 export class DidKeyReference {

@@ -2,7 +2,18 @@ import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsIn, IsInt, IsString, Length, Ma
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { CORE_AUTHORIZE_PARAMETERS } from '../tenant-config/authentication-providers.js';
-import { combine, IsRecord, BoundedJson, BoundedText, Nested, Optional, Rule, Time, Uuid } from '../validators.js';
+import {
+  AdviceOnUnknown,
+  combine,
+  IsRecord,
+  BoundedJson,
+  BoundedText,
+  Nested,
+  Optional,
+  Rule,
+  Time,
+  Uuid,
+} from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
 import type { Warning } from './credential-configurations.js';
 import type { CredentialFormat } from './formats.js';
@@ -14,6 +25,8 @@ export class TransactionCodeConfiguration {
   @Optional() @BoundedText(300) description?: string;
 }
 
+const LIFETIME = 'An offer lasts at most 10 minutes.';
+
 const LifetimePart = (max: number): PropertyDecorator =>
   combine(
     Optional(),
@@ -23,6 +36,7 @@ const LifetimePart = (max: number): PropertyDecorator =>
   );
 
 /** Lifetime of an offer: more than 0 and at most 10 minutes in total. */
+@AdviceOnUnknown(LIFETIME)
 export class OfferLifetime {
   @LifetimePart(10) minutes?: number;
   @LifetimePart(600) seconds?: number;
@@ -36,11 +50,13 @@ const requestParameters = (value: unknown): string | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value);
   if (entries.length > 20) return 'must have at most 20 entries';
-  if (entries.some(([name]) => NOT_SET.includes(name))) return `must not set ${NOT_SET.join(', ')}`;
+  if (entries.some(([name]) => NOT_SET.includes(name)))
+    return `must not set ${NOT_SET.join(', ')}, which are parameters of every authorization request`;
   const isText = (text: unknown) => typeof text === 'string' && text.length <= 1000 && text.isWellFormed();
-  return entries.every(([name, text]) => name.length <= 255 && name.isWellFormed() && isText(text))
-    ? undefined
-    : 'must have names of at most 255 characters and string values of at most 1000 characters';
+  if (!entries.every(([name]) => name.length <= 255 && name.isWellFormed()))
+    return 'must have names of at most 255 characters';
+  const wrong = entries.find(([, text]) => !isText(text));
+  return wrong && `must have string values of at most 1000 characters, unlike ${wrong[0]}`;
 };
 
 /** Longest identifier of a claim set. */
@@ -150,7 +166,7 @@ export class PreAuthorizedOfferRequest {
 
   /** Default 5 minutes. */
   @Optional()
-  @Nested(OfferLifetime, { message: 'must be an object with minutes or seconds' })
+  @Nested(OfferLifetime, { message: `must be an object with minutes or seconds. ${LIFETIME}` })
   expiresIn?: OfferLifetime;
 }
 

@@ -23,7 +23,12 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   ManagementNotFound: { code: 'NotFound', type: 'NotFoundError', message: 'Resource Not Found', details: [] },
   ManagementTimeout: { code: 'RequestTimeout', type: 'TimeoutError', message: 'Request Timeout', details: [] },
-  ManagementTooLarge: { code: 'PayloadTooLarge', type: 'PayloadError', message: 'Payload Too Large', details: [] },
+  ManagementTooLarge: {
+    code: 'PayloadTooLarge',
+    type: 'PayloadError',
+    message: 'Payload Too Large: the body must have at most 1048576 bytes',
+    details: [],
+  },
   ManagementTooManyRequests: {
     code: 'TooManyRequests',
     type: 'RateLimitError',
@@ -57,7 +62,10 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
   OAuthInternal: { error: 'server_error', error_description: 'Internal error' },
   OAuthInvalid: { error: 'invalid_request', error_description: 'grant_type is missing' },
   OAuthTimeout: { error: 'invalid_request', error_description: 'Request Timeout' },
-  OAuthTooLarge: { error: 'invalid_request', error_description: 'Payload Too Large' },
+  OAuthTooLarge: {
+    error: 'invalid_request',
+    error_description: 'Payload Too Large: the body must have at most 1048576 bytes',
+  },
   OAuthTooManyRequests: {
     error: 'temporarily_unavailable',
     error_description: 'Too Many Requests',
@@ -74,6 +82,7 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: 'The first call with this Idempotency-Key is still in progress',
     details: [{ msg: 'belongs to a call that is still in progress', param: 'Idempotency-Key', location: 'headers' }],
   },
+  TenantForbidden: { code: 'Forbidden', message: 'The caller needs the role admin on the tenant' },
   TenantGone: { code: 'Gone', message: 'The status list ended at 2026-01-15T09:30:00.000Z' },
   TenantInternal: { code: 'InternalError', message: 'Internal error' },
   TenantInvalid: {
@@ -84,8 +93,9 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
   TenantNotAcceptable: { code: 'NotAcceptable', message: 'Accept must allow application/statuslist+jwt' },
   TenantNotFound: { code: 'NotFound', message: 'Resource Not Found' },
   TenantTimeout: { code: 'RequestTimeout', message: 'Request Timeout' },
-  TenantTooLarge: { code: 'PayloadTooLarge', message: 'Payload Too Large' },
+  TenantTooLarge: { code: 'PayloadTooLarge', message: 'Payload Too Large: the body must have at most 1048576 bytes' },
   TenantTooManyRequests: { code: 'TooManyRequests', message: 'Too Many Requests' },
+  TenantUnauthenticated: { code: 'Unauthorized', message: 'The request has no access token' },
   TenantUnavailable: { code: 'ServiceUnavailable', message: 'Service temporarily unavailable' },
   TenantUnprocessable: {
     code: 'UnprocessableContent',

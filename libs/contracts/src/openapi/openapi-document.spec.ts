@@ -134,7 +134,8 @@ describe('an operation in the interface definition', () => {
     });
     expect(components.schemas['PageOfThing']).toMatchObject({ required: ['data'] });
     expect(components.responses['TenantForbidden']).toMatchObject({
-      content: { 'text/plain': { schema: { const: 'Forbidden' } } },
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/TenantError' } } },
+      headers: { 'www-authenticate': {} },
     });
     expect(components.responses['TenantTooManyRequests']!['headers']).toMatchObject({
       'retry-after': {},

@@ -538,7 +538,6 @@ const responseName = (shape: ErrorShape, status: number): string => {
 
 const errorResponse = ({ errors: shape, rate }: Operation, status: number): JsonObject => {
   const kind = kindOf(status);
-  const isText = shape === 'tenant' && (status === 401 || status === 403);
   const special: Partial<Record<ErrorKind, string>> = {
     // A client that sends its secret in the body has no scheme that a challenge could name (RFC 6749 §5.2).
     ...(rate !== 'client-token' && { unauthenticated: 'www-authenticate', forbidden: 'www-authenticate' }),
@@ -547,14 +546,12 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
   return {
     description: shape === 'oauth' ? MEANING[kind].replace('; `details` has each fault', '') : MEANING[kind],
     headers: headersOf(...(special[kind] ? [special[kind]] : [])),
-    content: isText
-      ? { 'text/plain': { schema: { type: 'string', const: status === 401 ? 'Unauthorized' : 'Forbidden' } } }
-      : {
-          'application/json': {
-            schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` },
-            ...exampleOf(responseName(shape, status)),
-          },
-        },
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` },
+        ...exampleOf(responseName(shape, status)),
+      },
+    },
   };
 };
 

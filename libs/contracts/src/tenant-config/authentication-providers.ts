@@ -39,16 +39,17 @@ const staticParameters = (value: unknown): string | undefined => {
   const entries = Object.entries(value);
   if (entries.length > MAX_PARAMETERS) return `must have at most ${MAX_PARAMETERS} entries`;
   for (const [name, one] of entries) {
-    if (isCore(name)) return `must not set ${name}`;
+    if (isCore(name)) return `must not set ${name}, which the platform sets itself`;
     const text = typeof one === 'string' ? one : JSON.stringify(one);
-    if (text.length >= MAX_PARAMETER_VALUE) return `must have values of at most ${MAX_PARAMETER_VALUE - 1} characters`;
+    if (text.length >= MAX_PARAMETER_VALUE)
+      return `must have values of at most ${MAX_PARAMETER_VALUE - 1} characters, unlike ${name}`;
   }
   return undefined;
 };
 
 const forwardedParameters = (value: unknown): string | undefined => {
   const core = Array.isArray(value) ? value.find((name) => typeof name === 'string' && isCore(name)) : undefined;
-  return core === undefined ? undefined : `must not forward ${core as string}`;
+  return core === undefined ? undefined : `must not forward ${core as string}, which the platform sets itself`;
 };
 
 export class AuthenticationProviderRequest {

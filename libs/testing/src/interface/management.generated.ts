@@ -1374,7 +1374,7 @@ export interface components {
          * @example {
          *       "code": "PayloadTooLarge",
          *       "type": "PayloadError",
-         *       "message": "Payload Too Large",
+         *       "message": "Payload Too Large: the body must have at most 1048576 bytes",
          *       "details": []
          *     }
          */
@@ -1573,7 +1573,7 @@ export interface components {
         /**
          * @example {
          *       "error": "invalid_request",
-         *       "error_description": "Payload Too Large"
+         *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
          *     }
          */
         'application/json': components['schemas']['OAuthError'];

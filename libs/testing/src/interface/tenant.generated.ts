@@ -4795,7 +4795,7 @@ export interface components {
         /**
          * @example {
          *       "error": "invalid_request",
-         *       "error_description": "Payload Too Large"
+         *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
          *     }
          */
         'application/json': components['schemas']['OAuthError'];
@@ -4902,7 +4902,13 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
-        'text/plain': 'Forbidden';
+        /**
+         * @example {
+         *       "code": "Forbidden",
+         *       "message": "The caller needs the role admin on the tenant"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
       };
     };
     /** @description The resource existed and has ended. */
@@ -5047,7 +5053,7 @@ export interface components {
         /**
          * @example {
          *       "code": "PayloadTooLarge",
-         *       "message": "Payload Too Large"
+         *       "message": "Payload Too Large: the body must have at most 1048576 bytes"
          *     }
          */
         'application/json': components['schemas']['TenantError'];
@@ -5086,7 +5092,13 @@ export interface components {
         [name: string]: unknown;
       };
       content: {
-        'text/plain': 'Unauthorized';
+        /**
+         * @example {
+         *       "code": "Unauthorized",
+         *       "message": "The request has no access token"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
       };
     };
     /** @description Temporarily unavailable. Retry later. */
@@ -7567,7 +7579,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -7794,7 +7806,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -8027,7 +8039,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -8429,7 +8441,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -8739,7 +8751,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -9144,7 +9156,7 @@ export interface operations {
           /**
            * @example {
            *       "error": "invalid_request",
-           *       "error_description": "Payload Too Large"
+           *       "error_description": "Payload Too Large: the body must have at most 1048576 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];

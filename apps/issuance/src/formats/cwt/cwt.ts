@@ -19,6 +19,7 @@ import {
   type UnsignedCwtCredential,
 } from '../cwt-credential.js';
 import type { Format, FormatMetadata, PinnedFacts } from '../format.js';
+import { refusedNameFault, reservedName } from '../reserved-names.js';
 
 type CwtConfiguration = PinnedConfiguration<CwtContent>;
 
@@ -33,8 +34,9 @@ export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
   faultsOf(request: CompactConfigurationRequest): ErrorDetail[] {
     return cwtFaults(request, {
       nameFault: (name) => {
-        if (RESERVED_NAMES.has(name)) return 'is a reserved name';
-        return isDotted(name) ? `${DOTS_FAULT}: claims of this format have no members` : undefined;
+        if (RESERVED_NAMES.has(name))
+          return reservedName(`decoders of CWTs return ${name} as a claim that the platform sets`);
+        return isDotted(name) ? `${DOTS_FAULT}: claims of this format have no members` : refusedNameFault(name);
       },
       valueFault: (name, defaultValue) =>
         defaultValue !== undefined && encodingFault(() => scalarClaims({ [name]: defaultValue }))
@@ -73,11 +75,18 @@ export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
   }
 }
 
-/**
- * Names under which decoders return what the platform sets (RFC 8392 §4, JWT), and those that are no data in JavaScript objects, as which
- * claims are mapped.
- */
+/** Names under which decoders return what the platform sets (RFC 8392 §4, JWT). */
 const RESERVED_NAMES: ReadonlySet<string> = new Set([
-  ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'cti', 'jti', 'cnf', 'type', 'status', 'vc'],
-  ...['__proto__'],
+  'iss',
+  'sub',
+  'aud',
+  'exp',
+  'nbf',
+  'iat',
+  'cti',
+  'jti',
+  'cnf',
+  'type',
+  'status',
+  'vc',
 ]);

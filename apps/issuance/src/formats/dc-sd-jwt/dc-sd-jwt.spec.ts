@@ -183,7 +183,7 @@ describe('dc+sd-jwt', () => {
   it('is denied when the claims of the user cannot be disclosed; their values are not shown', () =>
     expect(refusal(facts({ claims: { address: { _sd: ['canary'] } } }))).toEqual([
       'credential_request_denied',
-      'address must not have a member with the reserved name _sd',
+      'address must not have a member with the reserved name _sd, which has a meaning of its own in an SD-JWT',
       CHECK,
     ]));
 
@@ -208,7 +208,7 @@ describe('dc+sd-jwt', () => {
     const { configuration } = facts();
     expect(await faultOf(configuration, { claims: { given_name: 'Ada', unused: { _sd: [] } } })).toBeUndefined();
     expect(await faultOf(configuration, { claims: { address: { _sd: [] } } })).toBe(
-      'address must not have a member with the reserved name _sd',
+      'address must not have a member with the reserved name _sd, which has a meaning of its own in an SD-JWT',
     );
   });
 

@@ -14,6 +14,7 @@ import { typeAddressFault } from '../../published-type/type-address.js';
 import { claimMappingFaults } from '../claim-mappings.decisions.js';
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayDefaults, displayFaults, imageUrlFault } from '../display.decisions.js';
+import { refusedNameFault } from '../reserved-names.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
 import { claimFault } from './claim-fault.js';
 
@@ -27,9 +28,6 @@ export interface SdJwtContent extends ConfigurationContent {
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
 }
-
-/** No data in JavaScript objects, as which credentials are built and read. */
-const NO_DATA: ReadonlySet<string> = new Set(['__proto__']);
 
 /** RFC 3986 §4.3 */
 const ABSOLUTE_URI = /^[a-z][a-z0-9+.-]*:[\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e%]+$/i;
@@ -59,7 +57,7 @@ export const sdJwtFaults = (request: SdJwtConfigurationRequest): ErrorDetail[] =
 
   details.push(
     ...claimMappingFaults(claimMappings, {
-      nameFault: (name) => (NO_DATA.has(name) ? 'is a reserved name' : claimFault({ [name]: null })?.msg),
+      nameFault: (name) => refusedNameFault(name) ?? claimFault({ [name]: null })?.msg,
       valueFault: (name, defaultValue) => claimFault({ [name]: defaultValue })?.msg,
     }),
   );

@@ -68,11 +68,34 @@ describe('rules of a configuration', () => {
     [{ expiresIn: { minutes: 119 } }, body('expiresIn', 'must be at least 2 hours', { minutes: 119 })],
     [{ expiresIn: { years: 10 } }, body('expiresIn', tooLong(3290, 3653), { years: 10 })],
     [{ expiresIn: { days: 3291 } }, body('expiresIn', tooLong(3290, 3291), { days: 3291 })],
-    ...['iss', 'aud', 'iat', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'status', '_sd', '...', '_sd_alg'].map(
-      (name) => [mapping(name, 1), body(`claimMappings.${name}`, 'is a reserved name')] as const,
+    ...['iss', 'aud', 'iat', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'status'].map(
+      (name) =>
+        [
+          mapping(name, 1),
+          body(
+            `claimMappings.${name}`,
+            `is a reserved name: ${name} is set by the platform, and never selectively disclosable`,
+          ),
+        ] as const,
     ),
-    [mapping('__proto__', 1), body('claimMappings.__proto__', 'is a reserved name')],
-    [mapping('x', [{ _sd: [] }]), body('claimMappings.x', 'must not have a member with the reserved name _sd')],
+    ...['_sd', '...', '_sd_alg'].map(
+      (name) =>
+        [
+          mapping(name, 1),
+          body(`claimMappings.${name}`, `is a reserved name: ${name} has a meaning of its own in an SD-JWT`),
+        ] as const,
+    ),
+    [
+      mapping('__proto__', 1),
+      body('claimMappings.__proto__', 'is a reserved name: __proto__ would change what a JavaScript object is'),
+    ],
+    [
+      mapping('x', [{ _sd: [] }]),
+      body(
+        'claimMappings.x',
+        'must not have a member with the reserved name _sd, which has a meaning of its own in an SD-JWT',
+      ),
+    ],
     [mapping('x', nested(40)), body('claimMappings.x', 'must not nest deeper than 32 levels')],
     [
       mapping(

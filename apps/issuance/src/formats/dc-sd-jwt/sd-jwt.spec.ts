@@ -272,13 +272,19 @@ describe('claims that cannot be selectively disclosed', () => {
       '...',
       '_sd_alg',
     ].map((claim): [string, Record<string, unknown>] => [
-      `${claim} is a reserved name`,
+      `${claim} is a reserved name: ${claim} ${/^[_.]/.test(claim) ? 'has a meaning of its own in an SD-JWT' : 'is set by the platform, and never selectively disclosable'}`,
       { given_name: 'Ada', [claim]: 1 },
     ]),
-    ['address must not have a member with the reserved name _sd', { address: { _sd: [] } }],
-    ['address must not have a member with the reserved name ...', { address: [1, { a: { '...': 'x' } }] }],
     [
-      'address must not have a member with the reserved name _sd_alg',
+      'address must not have a member with the reserved name _sd, which has a meaning of its own in an SD-JWT',
+      { address: { _sd: [] } },
+    ],
+    [
+      'address must not have a member with the reserved name ..., which has a meaning of its own in an SD-JWT',
+      { address: [1, { a: { '...': 'x' } }] },
+    ],
+    [
+      'address must not have a member with the reserved name _sd_alg, which has a meaning of its own in an SD-JWT',
       { a: 1, address: { b: [{ _sd_alg: 'sha-256' }] } },
     ],
     [

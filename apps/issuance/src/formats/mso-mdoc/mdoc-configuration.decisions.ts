@@ -23,6 +23,7 @@ import { namespaceMappingFaults, pathFault } from '../claim-mappings.decisions.j
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayFaults, imageUrlFault, type DisplayDefaults } from '../display.decisions.js';
 import { isObject } from '../../protocol/raw-request.js';
+import { refusedNameFault } from '../reserved-names.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
 
 /** Mapping by element identifier, by namespace. */
@@ -38,12 +39,9 @@ export interface MdocContent extends ConfigurationContent {
   statusMechanism?: Exclude<StatusMechanism, 'status_list'>;
 }
 
-/** No data in JavaScript objects, as which verifiers read documents. */
-const NO_DATA: ReadonlySet<string> = new Set(['__proto__']);
-
 const nameFault = (name: string): string | undefined => {
   if (!name.isWellFormed()) return 'must be well-formed Unicode';
-  return NO_DATA.has(name) ? 'is a reserved name' : undefined;
+  return refusedNameFault(name);
 };
 
 /** Of a mapping without `type`: one that no standard types, or of a configuration of an earlier release. */

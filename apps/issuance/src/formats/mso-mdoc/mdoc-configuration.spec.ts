@@ -151,7 +151,13 @@ describe('rules of a configuration', () => {
       mapped({ defaultValue: 'x' }, ''),
       body(`claimMappings.${NAMESPACE}.`, 'must have a name of 1 to 1024 characters'),
     ],
-    [mapped({ defaultValue: 'x' }, '__proto__'), body(`claimMappings.${NAMESPACE}.__proto__`, 'is a reserved name')],
+    [
+      mapped({ defaultValue: 'x' }, '__proto__'),
+      body(
+        `claimMappings.${NAMESPACE}.__proto__`,
+        'is a reserved name: __proto__ would change what a JavaScript object is',
+      ),
+    ],
     [mapped({ defaultValue: 'x' }, '\ud800'), body(`claimMappings.${NAMESPACE}.\ud800`, 'must be well-formed Unicode')],
     [mapped({}), body(`claimMappings.${NAMESPACE}.x`, 'must have mapFrom or defaultValue')],
     [

@@ -1,0 +1,23 @@
+import type { AppError } from '@attestry/contracts';
+import { refusalFields, requestFields, type Logger } from '@attestry/service-kit';
+import { parse as parseQuery } from 'node:querystring';
+import { isAdmitted, type Exchange } from './exchange.js';
+
+/** Logged where they are found (`log-unavailable.ts`, `request failed`), or counted only: an attacker causes any number of them. */
+const OTHERS: ReadonlySet<AppError['kind']> = new Set(['internal', 'unavailable', 'tooManyRequests']);
+
+/**
+ * One line for a refusal of the gateway itself; a service has logged its own, in its process. A caller that was not admitted may be anyone:
+ * its line is of level `debug`.
+ */
+export const logRefusal = (exchange: Exchange, refusal: AppError, logger: Pick<Logger, 'info' | 'debug'>): void => {
+  const { plan, requestId, checked, sent, params, body, request } = exchange;
+  if (!plan || checked || OTHERS.has(refusal.kind)) return;
+  const query = parseQuery(request.url.slice(exchange.path.length + 1));
+  const given = sent ?? { params: params ?? {}, query, body: body?.value };
+  const context = isAdmitted(exchange) ? exchange.context : { requestId, operation: plan.operation.name };
+  const tenant = exchange.host?.tenant;
+  const fields = { ...requestFields({ ...(tenant && { tenant }), ...context }), ...refusalFields(refusal, given) };
+  if (isAdmitted(exchange)) logger.info(fields, 'operation refused');
+  else logger.debug(fields, 'operation refused');
+};
