@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { INTERFACE_VERSION, OPERATIONS, type OpenApiDocument } from '@attestry/contracts';
 import {
   ApiClient,
@@ -22,6 +24,13 @@ beforeAll(async () => {
   hosts = { management: platform.ready.management, tenant: tenant.url };
 }, PLATFORM_START_MS);
 
+/** The domain of the platform itself. */
+const base = () => platform.ready.management.replace('//management.', '//');
+interface FrontPage {
+  links: { title: string; href: string }[];
+  steps?: { description: string; command: string }[];
+}
+
 const both = [['management'], ['tenant']] as const;
 const kept = (name: string) => readFileSync(join(repository, `docs/reference/openapi-${name}.json`), 'utf8');
 
@@ -32,6 +41,23 @@ describe.each(both)('the interface definition of the %s API', (name) => {
     expect(answer.body).toEqual(JSON.parse(kept(name)));
     expect(answer.body.openapi).toMatch(/^3\.1\./);
     expect(answer.body.info['version']).toMatch(/^v\d+\.\d+\.\d+$/);
+  });
+
+  it('is compressed for clients that accept it, as is the viewer [T663]', async () => {
+    const client = new ApiClient(hosts[name]);
+    for (const path of ['/openapi.json', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css']) {
+      const plain = await client.request('GET', path, { headers: { 'accept-encoding': 'identity' } });
+      const headers = { 'accept-encoding': 'gzip, deflate, br' };
+      const answer = await client.request('GET', path, { headers });
+      expect([path, answer.status, answer.headers.get('content-encoding')]).toEqual([path, 200, 'gzip']);
+      expect(answer.headers.get('vary')).toBe('Accept-Encoding');
+      expect(answer.text === plain.text).toBe(true);
+      expect(3 * Number(answer.headers.get('content-length'))).toBeLessThan(plain.text.length);
+      const [etag, other] = [answer, plain].map((one) => one.headers.get('etag')!);
+      expect(etag).not.toBe(other);
+      const again = await client.request('GET', path, { headers: { ...headers, 'if-none-match': etag! } });
+      expect([again.status, again.text]).toEqual([304, '']);
+    }
   });
 
   it('answers HEAD, 304 to a matching ETag, and no other method', async () => {
@@ -76,6 +102,12 @@ describe('/ of a host', () => {
     ['auth', () => platform.ready.auth, 'Authorization server', []],
     ['tenant', () => hosts.tenant, 'Tenant API', ['/docs', '/openapi.json', '/.well-known/openid-credential-issuer']],
     ['contexts', () => platform.tenantUrl('contexts'), 'JSON-LD contexts', ['/v1']],
+    [
+      'platform',
+      base,
+      'Attestry',
+      () => [platform.ready.management, `${platform.ready.management}/docs`, platform.ready.auth],
+    ],
   ] as const)('(%s) names its purpose and links to documentation and health', async (_kind, url, title, own) => {
     const client = new ApiClient(url());
     const { status, headers, text } = await client.request('GET', '/');
@@ -83,8 +115,9 @@ describe('/ of a host', () => {
     expect(text).toContain(`<h1>${title}</h1>`);
     expect(text).toContain(`<title>${title} - ${new URL(url()).host}</title>`);
     const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!);
-    const documentation = own.some((path) => path === '/docs') ? [] : [`${platform.ready.management}/docs`];
-    expect(links).toEqual([...own, ...documentation, '/health/ready']);
+    const expected: readonly string[] = typeof own === 'function' ? own() : own;
+    const documentation = expected.some((path) => path.endsWith('/docs')) ? [] : [`${platform.ready.management}/docs`];
+    expect(links).toEqual([...expected, ...documentation, '/health/ready']);
     for (const link of links) {
       const { origin, pathname } = new URL(link, url());
       const linked = await new ApiClient(origin).request('GET', pathname);
@@ -119,9 +152,55 @@ describe('/ of a host', () => {
     }
   });
 
-  it('is a 404 on a host that serves nothing', async () => {
-    for (const host of [platform.tenantUrl('nobody'), hosts.tenant.replace('//', '//sub.')])
-      expect((await new ApiClient(host).request('GET', '/')).status).toBe(404);
+  it('is JSON for clients that ask for it [T662]', async () => {
+    const headers = { accept: 'application/json' };
+    for (const host of [base(), hosts.tenant, hosts.management]) {
+      const { status, headers: received, body } = await new ApiClient(host).request<FrontPage>('GET', '/', { headers });
+      expect([status, received.get('content-type'), received.get('vary')]).toEqual([
+        ...[200, 'application/json; charset=utf-8', 'Accept'],
+      ]);
+      for (const { href } of body.links) {
+        const { origin, pathname } = new URL(href);
+        expect([href, (await new ApiClient(origin).request('GET', pathname)).status]).toEqual([href, 200]);
+      }
+    }
+  });
+
+  it('of the domain of the platform has the first steps, whose commands work [T660]', async () => {
+    const { body, text } = await new ApiClient(base()).request<FrontPage>('GET', '/', {
+      headers: { accept: 'application/json' },
+    });
+    expect(text).toContain(`<subdomain>.${new URL(base()).host}`);
+    const { client_id, client_secret } = platform.managementClient();
+    const known: Record<string, string> = { client_id, client_secret };
+    const run = async (command: string) => {
+      const filled = command.replace(/<(\w+)>/g, (_all, name: string) => known[name]!);
+      const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', `${filled} -sS --fail-with-body`]);
+      return JSON.parse(stdout) as { access_token: string; data: { id: string }[]; subdomain: string };
+    };
+    const [token, environments, tenant] = body.steps!.map(({ command }) => command);
+    known['access_token'] = (await run(token!)).access_token;
+    known['id'] = (await run(environments!)).data[0]!.id;
+    const subdomain = `first-steps-${Date.now().toString(36)}`;
+    const created = await run(tenant!.replace('"subdomain":"acme"', `"subdomain":"${subdomain}"`));
+    expect(created.subdomain).toContain(subdomain);
+    expect((await new ApiClient(base()).request('GET', '/v1/dids')).status).toBe(404);
+  });
+
+  it('is a 404 on a host that serves nothing: JSON, and a page for browsers [T661]', async () => {
+    for (const host of [platform.tenantUrl('nobody'), hosts.tenant.replace('//', '//sub.')]) {
+      const client = new ApiClient(host);
+      const plain = await client.request<{ code: string }>('GET', '/');
+      expect([plain.status, plain.body.code]).toEqual([404, 'NotFound']);
+      const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+      const page = await client.request('GET', '/', { headers });
+      expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+      expect([page.headers.get('cache-control'), page.headers.get('x-frame-options')]).toEqual(['no-store', 'DENY']);
+      expect(page.text).toContain('<h1>Unknown host</h1>');
+      expect(page.text).not.toMatch(/<script|\son\w+=|style=|src=|nobody/);
+      const head = await client.request('HEAD', '/', { headers });
+      expect([head.status, head.text]).toEqual([404, '']);
+    }
   });
 });
 

@@ -3,13 +3,15 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { openApiDocument, SHAPES, type Api, type InterfaceName, type Operation } from '@attestry/contracts';
+import { openApiDocument, SHAPES, type InterfaceName, type Operation } from '@attestry/contracts';
+import type { KeptDocument } from '../documents/public-documents.js';
+import type { HostKind } from '../request/hosts.js';
 import { SERVED_OPERATIONS } from './served-operations.js';
 
 /** A GET response of the gateway itself. */
 export interface InterfaceDocument {
   headers: Readonly<Record<string, string>>;
-  body: Buffer;
+  kept: KeptDocument;
 }
 
 /** Everything the viewer needs comes from this host; the page has no inline scripts. */
@@ -59,7 +61,7 @@ const VIEWER_FILES: Record<string, string> = {
   'favicon-32x32.png': 'image/png',
 };
 
-const INTERFACES: Partial<Record<Api, InterfaceName>> = { management: 'management', tenant: 'tenant' };
+const INTERFACES: Partial<Record<HostKind, InterfaceName>> = { management: 'management', tenant: 'tenant' };
 
 /**
  * The interface of a host: `/openapi.json`, generated from the registry, and `/docs`, which shows it. Not operations: they need no service,
@@ -74,7 +76,7 @@ export class InterfaceDocuments {
   constructor(@Inject(SERVED_OPERATIONS) private readonly operations: readonly Operation[]) {}
 
   /** `undefined` when no document has the path. */
-  find(api: Api, path: string): InterfaceDocument | undefined {
+  find(api: HostKind, path: string): InterfaceDocument | undefined {
     const name = INTERFACES[api];
     if (!name || (path !== '/openapi.json' && path !== '/docs' && !path.startsWith('/docs/'))) return undefined;
     const key = `${name} ${path}`;
@@ -102,17 +104,22 @@ export class InterfaceDocuments {
   }
 }
 
-/** With an entity tag; caches may keep it for some minutes. */
+/** Caches may keep it for some minutes. @param isCompressible not an image, which is compressed already, and not what is made for one request */
 export const documentOf = (
   content: string | Buffer,
   type: string,
   headers: Record<string, string> = {},
+  isCompressible = !type.startsWith('image/'),
 ): InterfaceDocument => ({
-  body: Buffer.from(content),
+  kept: {
+    digest: createHash('sha256').update(content).digest('base64url'),
+    bytes: Buffer.from(content),
+    isText: isCompressible,
+    gzipBytes: 0,
+  },
   headers: {
     'content-type': type,
     'cache-control': 'public, max-age=300',
-    etag: `"${createHash('sha256').update(content).digest('base64url')}"`,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     ...headers,

@@ -55,7 +55,9 @@ const serverOf = () => {
     },
     documents: {
       find: (_api: string, path: string) =>
-        path === '/docs' ? { headers: { etag: 'e' }, body: 'documents' } : undefined,
+        path === '/docs'
+          ? { headers: {}, kept: { digest: 'd', bytes: Buffer.from('documents'), isText: true, gzipBytes: 0 } }
+          : undefined,
     },
     clock: { now: () => new Date(NOW) },
     logger: { error: () => undefined },
