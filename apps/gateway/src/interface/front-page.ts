@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { chooseMediaType, type PlatformConfig } from '@attestry/service-kit';
+import { chooseMediaType } from '@attestry/service-kit';
 import type { HostKind, ResolvedHost } from '../request/hosts.js';
+import { authUrlOf, escaped, managementUrlOf, type Addresses } from './host-addresses.js';
 import { documentOf, type InterfaceDocument } from './interface-documents.js';
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (it) => `&#${it.charCodeAt(0)};`);
 
 /** Contrast of at least 4.5 to 1 in both schemes, no width that must scroll at 320 px (WCAG 2.2 AA). */
 const STYLE = `
@@ -33,8 +32,6 @@ const HEADERS: Readonly<Record<string, string>> = {
   ].join('; '),
   'x-frame-options': 'DENY',
 };
-
-type Addresses = Pick<PlatformConfig, 'publicScheme' | 'managementDomain' | 'environments'>;
 
 interface Content {
   title: string;
@@ -85,9 +82,8 @@ const CONTENT: Record<HostKind, (management: string, host: ResolvedHost, address
     purpose: 'This host serves the JSON-LD context of the credentials that the platform issues.',
     links: [['/v1', 'JSON-LD context'], [`${management}/docs`, 'API documentation'], HEALTH],
   }),
-  platform: (management, { publicUrl }, { publicScheme, environments }) => {
-    const own = environments.find(({ domain }) => new URL(`${publicScheme}://${domain}`).origin === publicUrl);
-    const auth = `${publicScheme}://${(own ?? environments[0]!).authorizationServerDomain}`;
+  platform: (management, { publicUrl }, addresses) => {
+    const auth = authUrlOf(addresses, publicUrl);
     return {
       title: 'Attestry',
       purpose: `This platform issues verifiable credentials over OpenID for Verifiable Credential Issuance 1.0. The host name selects the API: the management API creates tenants, and each tenant has its own API at <subdomain>.${new URL(publicUrl).host}.`,
@@ -168,7 +164,7 @@ const jsonOf = ({ title, purpose, links, steps }: Content, publicUrl: string): s
  * @param accept a page unless it prefers JSON
  */
 export const frontPage = (host: ResolvedHost, addresses: Addresses, accept: string | undefined): InterfaceDocument => {
-  const content = CONTENT[host.api](managementOf(addresses), host, addresses);
+  const content = CONTENT[host.api](managementUrlOf(addresses), host, addresses);
   const vary = { vary: 'Accept' };
   return chooseMediaType(accept, [HTML, JSON_TYPE]) === JSON_TYPE
     ? documentOf(jsonOf(content, host.publicUrl), `${JSON_TYPE}; charset=utf-8`, vary, false)
@@ -184,12 +180,10 @@ export const frontPage = (host: ResolvedHost, addresses: Addresses, accept: stri
 export const unknownHostPage = (addresses: Addresses, accept: string | undefined): InterfaceDocument | undefined =>
   chooseMediaType(accept, [JSON_TYPE, HTML]) === HTML
     ? documentOf(
-        pageOf(UNKNOWN(managementOf(addresses))),
+        pageOf(UNKNOWN(managementUrlOf(addresses))),
         `${HTML}; charset=utf-8`,
         // A tenant may get the name at any time.
         { ...HEADERS, vary: 'Accept', 'cache-control': 'no-store' },
         false,
       )
     : undefined;
-
-const managementOf = ({ publicScheme, managementDomain }: Addresses): string => `${publicScheme}://${managementDomain}`;

@@ -4,8 +4,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import { openApiDocument, SHAPES, type InterfaceName, type Operation } from '@attestry/contracts';
+import { PlatformConfig } from '@attestry/service-kit';
 import type { KeptDocument } from '../documents/public-documents.js';
-import type { HostKind } from '../request/hosts.js';
+import type { HostKind, ResolvedHost } from '../request/hosts.js';
+import { authUrlOf, escaped } from './host-addresses.js';
+import { START_SCRIPT, START_STYLE } from './viewer-files.js';
 import { SERVED_OPERATIONS } from './served-operations.js';
 
 /** A GET response of the gateway itself. */
@@ -26,7 +29,24 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const page = (title: string): string => `<!doctype html>
+interface TokenCall {
+  address: string;
+  /** Of the tenant; absent for the management API. */
+  audience?: string;
+}
+
+/** For a shell: no value has a quote. */
+const tokenCommand = ({ address, audience }: TokenCall): string => {
+  const body = {
+    grant_type: 'client_credentials',
+    ...(audience && { audience }),
+    client_id: '<client_id>',
+    client_secret: '<client_secret>',
+  };
+  return `curl ${address} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+};
+
+const page = (title: string, call: TokenCall): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -34,24 +54,20 @@ const page = (title: string): string => `<!doctype html>
 <title>${title}</title>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/start.css">
 </head>
 <body>
+<details id="token-call" open>
+<summary>Access token</summary>
+<p>Request an access token with this command, choose Authorize and enter <code>access_token</code> of the answer. The page keeps it until the tab is closed.</p>
+<pre><code>${escaped(tokenCommand(call))}</code></pre>
+</details>
 <div id="viewer"></div>
 <noscript>This page needs JavaScript. The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
 </body>
 </html>
-`;
-
-/** `validatorUrl: null`: otherwise the viewer queries a validator on the internet. */
-const START = `SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#viewer',
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null,
-});
 `;
 
 /** Files of the viewer's package that are served, by name. */
@@ -73,12 +89,16 @@ export class InterfaceDocuments {
   /** Generated on the first request, then cached: a megabyte and a half that many processes never need. */
   private readonly cached = new Map<string, InterfaceDocument>();
 
-  constructor(@Inject(SERVED_OPERATIONS) private readonly operations: readonly Operation[]) {}
+  constructor(
+    @Inject(SERVED_OPERATIONS) private readonly operations: readonly Operation[],
+    private readonly config: PlatformConfig,
+  ) {}
 
   /** `undefined` when no document has the path. */
-  find(api: HostKind, path: string): InterfaceDocument | undefined {
-    const name = INTERFACES[api];
+  find(host: ResolvedHost, path: string): InterfaceDocument | undefined {
+    const name = INTERFACES[host.api];
     if (!name || (path !== '/openapi.json' && path !== '/docs' && !path.startsWith('/docs/'))) return undefined;
+    if (path === '/docs') return this.page(name, host);
     const key = `${name} ${path}`;
     const known = this.cached.get(key);
     if (known) return known;
@@ -87,18 +107,29 @@ export class InterfaceDocuments {
     return document;
   }
 
+  /** Made for each request: it names the host. */
+  private page(name: InterfaceName, { publicUrl }: ResolvedHost): InterfaceDocument {
+    const call =
+      name === 'management'
+        ? { address: `${publicUrl}/oauth/token` }
+        : { address: `${authUrlOf(this.config, publicUrl)}/oauth/token`, audience: publicUrl };
+    return documentOf(
+      page(`Attestry ${name} API`, call),
+      'text/html; charset=utf-8',
+      { 'content-security-policy': CONTENT_SECURITY_POLICY },
+      false,
+    );
+  }
+
   private generate(name: InterfaceName, path: string): InterfaceDocument | undefined {
     if (path === '/openapi.json') {
       const text = JSON.stringify(openApiDocument(name, this.operations, SHAPES));
       // Browser tools of any origin may read it, as they may call the operations it names.
       return documentOf(text, 'application/json; charset=utf-8', { 'access-control-allow-origin': '*' });
     }
-    if (path === '/docs')
-      return documentOf(page(`Attestry ${name} API`), 'text/html; charset=utf-8', {
-        'content-security-policy': CONTENT_SECURITY_POLICY,
-      });
     const file = path.slice('/docs/'.length);
-    if (file === 'start.js') return documentOf(START, 'text/javascript; charset=utf-8');
+    if (file === 'start.js') return documentOf(START_SCRIPT, 'text/javascript; charset=utf-8');
+    if (file === 'start.css') return documentOf(START_STYLE, 'text/css; charset=utf-8');
     const type = Object.hasOwn(VIEWER_FILES, file) ? VIEWER_FILES[file]! : undefined;
     return type === undefined ? undefined : documentOf(readFileSync(join(this.viewer, file)), type);
   }

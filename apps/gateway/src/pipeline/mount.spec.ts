@@ -54,7 +54,7 @@ const serverOf = () => {
       end: (...args: unknown[]) => void ended.push(args),
     },
     documents: {
-      find: (_api: string, path: string) =>
+      find: (_host: object, path: string) =>
         path === '/docs'
           ? { headers: {}, kept: { digest: 'd', bytes: Buffer.from('documents'), isText: true, gzipBytes: 0 } }
           : undefined,

@@ -19,7 +19,7 @@ const body = Buffer.from('{}');
 const kept = (digest: string) => ({ digest, bytes: body, isText: true, gzipBytes: 0 });
 const OPEN = { 'access-control-allow-origin': '*' };
 const documents = {
-  find: (api: HostKind, path: string) =>
+  find: ({ api }: { api: HostKind }, path: string) =>
     api !== 'tenant'
       ? undefined
       : path === '/openapi.json'

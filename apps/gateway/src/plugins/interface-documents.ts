@@ -44,7 +44,7 @@ export const interfaceDocuments = (deps: Used & Pick<Dependencies, 'config' | 'd
     if (path !== '/' && path !== '/openapi.json' && !path.startsWith('/docs')) return;
     const { accept } = request.headers;
     if (host) {
-      const document = path === '/' ? frontPage(host, config, accept) : documents.find(host.api, path);
+      const document = path === '/' ? frontPage(host, config, accept) : documents.find(host, path);
       return document && answerDocument(exchange, deps, document);
     }
     if (path !== '/' || !ALLOWED.includes(request.method)) return;
