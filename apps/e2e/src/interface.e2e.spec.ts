@@ -207,6 +207,7 @@ if (missing !== undefined) skipSuite(suite, missing);
 
     const other = await open(context, hosts.tenant, faults);
     expect(await other.locator('.btn.authorize.unlocked').count()).toBe(1);
+    await other.close();
     await page.click('.btn.authorize');
     await page.locator('.auth-btn-wrapper button', { hasText: 'Logout' }).first().click();
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
