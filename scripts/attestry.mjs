@@ -21,6 +21,8 @@ if (isPackageInstalled('commander')) {
   process.exit(await runCommandLine(words));
 }
 await describeWithoutPackages(own.find((it) => commandNames().includes(it)));
+// As with the packages: no command is wrong usage.
+if (own.length === 0) process.exitCode = 2;
 
 /** Help before the first installation: help changes nothing, so it does not install the package that formats it. */
 async function describeWithoutPackages(name) {

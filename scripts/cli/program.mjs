@@ -35,11 +35,16 @@ export async function runCommandLine(words) {
 
 async function parse(words) {
   const names = commandNames();
-  const [first] = words;
+  const [first, second] = words;
   const program = await makeProgram(names.includes(first) ? [first] : names);
-  if (words.length === 0) throw new UsageError(`no command given; commands: ${names.join(', ')}`);
-  if (!first.startsWith('-') && first !== 'help' && !names.includes(first))
-    throw new UsageError(`there is no command ${first}; commands: ${names.join(', ')}`);
+  if (words.length === 0) {
+    program.outputHelp();
+    return { exitCode: 2, document: null };
+  }
+  // commander would print the help of the program for `help` with an unknown command.
+  const called = first === 'help' && second !== undefined ? second : first;
+  if (!called.startsWith('-') && called !== 'help' && !names.includes(called))
+    throw unknownCommand(called, names, program);
   let running;
   for (const command of program.commands) {
     const definition = await loadCommand(command.name());
@@ -56,9 +61,37 @@ async function parse(words) {
   } catch (error) {
     if (!(error instanceof CommanderError) || error.exitCode === 0) throw error;
     const command = program.commands.find((it) => it.name() === first) ?? program;
-    throw new UsageError(`${error.message.replace(/^error: /, '').replaceAll('\n', ' ')}; ${allowed(command)}`);
+    throw new UsageError(`${lineOf(misspelled(error, command, words))}; ${allowed(command)}`);
   }
   return running;
+}
+
+const lineOf = ({ message }) => message.replace(/^error: /, '').replaceAll('\n', ' ');
+
+/** What commander throws, with the similar name that it finds. */
+function thrownBy(run) {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+}
+
+function unknownCommand(name, names, program) {
+  const { message } = thrownBy(() => program.parse([name], { from: 'user' }));
+  const similar = /\(Did you mean .*\)$/.exec(message)?.[0];
+  const longer = names.filter((it) => it.startsWith(`${name}-`)).join(' or ');
+  const hint = similar ?? (longer && `(Did you mean ${longer}?)`);
+  return new UsageError(`there is no command ${name}${hint ? ` ${hint}` : ''}; commands: ${names.join(', ')}`);
+}
+
+/** A misspelled option rather than the required one that is missing because of it. */
+function misspelled(error, command, words) {
+  if (error.code !== 'commander.missingMandatoryOptionValue') return error;
+  const known = new Set([...command.options.map(({ long }) => long), '--help']);
+  const flags = words.filter((word) => word.startsWith('--') && word !== '--').map((word) => word.split('=', 1)[0]);
+  const unknown = flags.find((flag) => !known.has(flag));
+  return unknown === undefined ? error : thrownBy(() => command.unknownOption(unknown));
 }
 
 /** Argument of a command. `say` prints the human-readable result, which `--json` replaces. */

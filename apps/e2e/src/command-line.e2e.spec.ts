@@ -1,12 +1,14 @@
 /** @engines embedded */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ownEnvironment, repository, startPlatformProcess, waitUntil, type PlatformProcess } from '@attestry/testing';
+import { command } from './commands.js';
 
 interface Option {
   long: string;
@@ -62,15 +64,61 @@ describe('npx attestry', () => {
     expect([...new Set(called)].sort()).toEqual(commandNames());
   });
 
-  it('lists every command with --help, and prints a hint without a command', async () => {
+  it('lists every command with --help, and without a command, which is wrong usage [T667]', async () => {
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, err: '' });
     for (const [name] of named) expect(help.out).toMatch(new RegExp(`^  ${name} `, 'm'));
-    for (const words of [[], ['unheard-of']]) {
-      const { code, out, err } = await run(words);
-      expect({ code, out, lines: linesOf(err).length }).toEqual({ code: 2, out: '', lines: 1 });
-      for (const [name] of named) expect(err).toContain(name);
+    expect(await run([])).toEqual({ ...help, code: 2 });
+  });
+
+  it.each([
+    ['unheard-of', undefined],
+    ['strt', 'start'],
+    ['Start', 'start'],
+    ['dcotor', 'doctor'],
+    ['rebuildprojection', 'rebuild-projection'],
+    ['rotate', 'rotate-master-key or rotate-token-keys'],
+    ['(x)', undefined],
+  ])(
+    'refuses %s with exit code 2 and one line that names the commands, and the nearest: %s [T668]',
+    async (name, near) => {
+      for (const words of [[name], ['help', name], [name, '--to', 'x']]) {
+        const { code, out, err } = await run(words);
+        expect({ code, out, lines: linesOf(err).length }).toEqual({ code: 2, out: '', lines: 1 });
+        for (const [known] of named) expect(err).toContain(known);
+        const hint = near === undefined ? '' : ` (Did you mean ${near}?)`;
+        expect(err).toContain(`there is no command ${name}${hint}; commands: `);
+      }
+    },
+  );
+
+  it.each([
+    ['start', ['--jsn'], '--json'],
+    ['demo', ['--kep'], '--keep'],
+    ['backup', ['--too', 'x'], '--to'],
+    ['backup', ['--to', 'x', '--form=y'], '--from'],
+    ['rebuild-projection', ['--al'], '--all'],
+  ])('%s %j is refused with exit code 2 and the nearest option [T668]', async (name, words, near) => {
+    const { code, out, err } = await run([name, ...words]);
+    expect({ code, out, lines: linesOf(err).length }).toEqual({ code: 2, out: '', lines: 1 });
+    expect(err).toContain(`(Did you mean ${near}?); allowed: `);
+  });
+
+  it('programs that an image starts without the command line name the nearest option too [T668]', async () => {
+    const started = (words: string[]) => command('rebuild-projection', words).catch((error: object) => error);
+    const stderr = expect.stringMatching(/^unknown option '--al' \(Did you mean --all\?\)\nusage: /) as string;
+    expect(await started(['--al'])).toMatchObject({ code: 2, stdout: '', stderr });
+  });
+
+  it('rebuild-projection refuses an unknown projection with exit code 2, the nearest and the list [T669]', async () => {
+    for (const words of [['analytics.event'], ['issuance.users', 'analytics.event'], ['analytics.event', '--json']]) {
+      const { code, out, err } = await run(['rebuild-projection', ...words]);
+      expect([code, linesOf(err).length]).toEqual([2, 1]);
+      expect(err).toContain('there is no projection analytics.event (Did you mean analytics.events?); projections: ');
+      expect(err).toContain('issuance.users');
+      if (words.includes('--json')) expect(JSON.parse(out)).toEqual({ ok: false, error: err.trim() });
     }
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   // The permission model of Node refuses to write files, to start processes and to use the network.
@@ -195,6 +243,31 @@ describe('npx attestry beside a running platform', () => {
     expect(linesOf(err)[0]).toMatch(line);
     const debugged = await run(words, { ...env(), DEBUG: '1' });
     expect(debugged).toMatchObject({ code: 1, err: expect.stringMatching(/^ {4}at /m) });
+  });
+});
+
+describe('a port that is in use', () => {
+  let taken: Server;
+  beforeAll(async () => {
+    taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+  });
+  afterAll(() => taken.close());
+
+  it.each<[string, Record<string, string>]>([
+    ['PORT', {}],
+    ['ADMIN_PORT', { PORT: '0' }],
+    // An engine that was opened first would be named instead.
+    ['PORT', { DATABASE_URL: 'postgres://attestry:word@127.0.0.1:1/attestry' }],
+  ])('is named with the setting %s before any engine is opened: %j [T670]', async (setting, others) => {
+    const { port } = taken.address() as AddressInfo;
+    const dataDir = join(folder, `taken-${setting}`);
+    const env = { ...others, DATA_DIR: dataDir, [setting]: String(port) };
+    const { code, out, err } = await run(['start'], env);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    const line = `port ${port} of 127.0.0.1 is in use: stop the process that uses it, or set ${setting} to another port`;
+    expect(linesOf(err)).toEqual([line]);
+    expect(existsSync(dataDir)).toBe(false);
   });
 });
 

@@ -1,10 +1,11 @@
 /** @engines embedded */
-import { spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import {
   connectManagement,
   createTenantUnderTest,
@@ -108,6 +109,43 @@ describe('docs/guides', () => {
     for (const prefix of ['DID_CREATE', 'OPENID_PRE_AUTHORIZED_OFFER_CREATE', 'OPENID_TOKEN', 'OPENID_CREDENTIAL'])
       expect(events).toEqual(expect.arrayContaining([`${prefix}_START`, `${prefix}_SUCCESS`]));
   });
+
+  const python = spawnSync('python3', ['--version']).status === 0 ? 'python3' : undefined;
+  it.each(['node', ...(python ? [python] : []), 'curl'])(
+    'first-tenant.md lets %s reach hosts below localhost, whatever the resolver returns',
+    async (program) => {
+      const folder = await mkdtemp(join(tmpdir(), 'attestry-guide-'));
+      const { management } = platform.ready;
+      const call = (file: string, words: string[]) =>
+        promisify(execFile)(file, words, { cwd: folder }).then(({ stdout }) => stdout);
+      try {
+        if (program === 'curl') {
+          const [console] = blocksOf('first-tenant.md', 'console').slice(-1);
+          const commands = [...console!.matchAll(/^\$ (.*)$/gm)].map(([, command]) => command!);
+          expect(commands).toHaveLength(2);
+          for (const command of commands) {
+            const here = command.replaceAll('8080', String(platform.ready.port));
+            expect(await call('bash', ['--norc', '-c', `${here} -sS --fail-with-body`])).toContain('Management API');
+          }
+        } else if (program === 'node') {
+          await writeFile(join(folder, 'localhost-names.mjs'), blocksOf('first-tenant.md', 'js')[0]!);
+          const text = `fetch('${management}/').then((answer) => answer.text()).then(console.log)`;
+          expect(await call(process.execPath, ['--import', './localhost-names.mjs', '-e', text])).toContain(
+            'Management API',
+          );
+        } else {
+          await writeFile(join(folder, 'localhost_names.py'), blocksOf('first-tenant.md', 'python')[0]!);
+          const lines = [
+            'import localhost_names, urllib.request',
+            `print(urllib.request.urlopen('${management}/').read())`,
+          ];
+          expect(await call(program, ['-c', lines.join('\n')])).toContain('Management API');
+        }
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  );
 
   it('sd-jwt.md leads to a credential whose claims the holder discloses', async () => {
     const tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'sd-jwt-guide');

@@ -402,16 +402,27 @@ if (missing !== undefined) skipSuite(suite, missing);
     }
   };
 
-  it('of both kinds of offers, whose URI an independent decoder reads from it [T450]', async () => {
+  it('of both kinds of offers, whose URI by reference an independent decoder reads from it [T450]', async () => {
     const made = await offer();
     const open = expectStatus(await tenant.api.offers.createOpen({ credentials: [course] }), 200);
-    for (const { uri, qrUrl } of [made, open])
-      for (const accept of ['image/svg+xml', 'image/png']) expect(await shown(qrUrl!, accept)).toBe(uri);
+    for (const { uriByReference, qrUrl } of [made, open])
+      for (const accept of ['image/svg+xml', 'image/png']) expect(await shown(qrUrl!, accept)).toBe(uriByReference);
+    const text = (await shown(made.qrUrl, 'image/png'))!;
+    const { credentials } = await new Wallet().collect(text);
+    expect(credentials).toHaveLength(1);
   }, 120_000);
 
-  it('of a pre-authorized offer with a long URI, with its URI by reference [T450]', async () => {
+  it('of long offers too; that of a pre-authorized offer has the size of a short one [T450, T659]', async () => {
     const made = await offer({ transactionCodeConfiguration: { description: '漢'.repeat(300) } });
     expect(made.uri.length).toBeGreaterThan(2953);
     expect(await shown(made.qrUrl, 'image/svg+xml')).toBe(made.uriByReference);
+    const sizeOf = async ({ qrUrl }: { qrUrl: string }) =>
+      /viewBox="[^"]+"/.exec(await (await imageOf(qrUrl)).text())![0];
+    expect(await sizeOf(made)).toBe(await sizeOf(await offer()));
+
+    const request_parameters = { ui: '漢'.repeat(330) };
+    const open = expectStatus(await tenant.api.offers.createOpen({ credentials: [course], request_parameters }), 200);
+    expect(open.uri.length).toBeGreaterThan(2953);
+    expect(await shown(open.qrUrl!, 'image/svg+xml')).toBe(open.uriByReference);
   }, 120_000);
 });

@@ -1,27 +1,16 @@
 import 'reflect-metadata';
-import { createServer } from 'node:net';
 import { createLogger, loadConfig, parseConfig, type PlatformConfig } from '@attestry/service-kit';
+import { tryPort } from './listening-ports.js';
 import { startPlatform } from './platform.js';
 import { runCommand } from './run-command.js';
 
 /** How long a stop may take before the process is ended anyway. */
 const STOP_MS = 15_000;
 
-/** An unused port. */
-const freePort = (host: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, host, () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-
 const readConfig = async (): Promise<PlatformConfig> => {
   const config = await loadConfig(process.env);
   // BASE_DOMAIN's default contains the port, so a free one is chosen before the configuration is read.
-  return config.port === 0 ? parseConfig(process.env, await freePort(config.host)) : config;
+  return config.port === 0 ? parseConfig(process.env, await tryPort(0, config.host)) : config;
 };
 
 const main = async (): Promise<void> => {

@@ -16,6 +16,7 @@ import {
   type ProcessEngines,
   type ServiceDefinition,
 } from '@attestry/service-kit';
+import { tryPort } from './listening-ports.js';
 import { LOADERS } from './service-loaders.generated.js';
 
 type Gateway = typeof import('@attestry/gateway');
@@ -78,6 +79,9 @@ const drain = async (server: Server): Promise<void> => {
 /** Starts what the configuration names in this process, on the engines it names. */
 export const startPlatform = async (config: PlatformConfig, options: EnginesOptions = {}): Promise<Platform> => {
   const { services, gateway, needs } = await hosted(config);
+  // Before an engine is opened: a port that is in use must not leave a data folder or a lease behind.
+  for (const port of new Set([config.port, ...(gateway && config.adminPort !== undefined ? [config.adminPort] : [])]))
+    await tryPort(port, config.host);
   const engines = await openProcessEngines(config, needs, options);
   try {
     const root = rootModule([...services, ...(gateway ? [gateway.gatewayParticipant] : [])], engines);

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { loadConfig, requestRebuilds } from '@attestry/service-kit';
+import { loadConfig, nearestName, requestRebuilds } from '@attestry/service-kit';
 import { runCommand, UsageError } from './run-command.js';
 import { SERVICES } from './services.js';
 
@@ -10,13 +10,20 @@ const nameOf = ({ projection }: (typeof ALL)[number]): string => projection.name
 const USAGE = `usage: npm run rebuild-projection -- NAME ... | --all
 projections: ${ALL.map(nameOf).join(', ')}`;
 
+const unknownName = (what: string, name: string, known: readonly string[]): string => {
+  const nearest = nearestName(name, known);
+  return `there is no ${what} ${name}${nearest === undefined ? '' : ` (Did you mean ${nearest}?)`}; ${what}s: ${known.join(', ')}`;
+};
+
 const OPTIONS = { all: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 
 const chosen = ({ positionals, values }: { positionals: string[]; values: { all?: boolean } }) => {
   if (values.all && !positionals.length) return ALL;
-  const found = ALL.filter((it) => positionals.includes(nameOf(it)));
-  if (!found.length || found.length !== new Set(positionals).size) throw new UsageError(USAGE);
-  return found;
+  const names = ALL.map(nameOf);
+  const unknown = positionals.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new UsageError(unknownName('projection', unknown, names));
+  if (values.all || !positionals.length) throw new UsageError(USAGE);
+  return ALL.filter((it) => positionals.includes(nameOf(it)));
 };
 
 /**

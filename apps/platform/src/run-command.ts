@@ -1,3 +1,5 @@
+import { nearestName } from '@attestry/service-kit';
+
 /** A command was called in a way that it does not support: exit code 2. */
 export class UsageError extends Error {}
 
@@ -7,11 +9,19 @@ export class UsageError extends Error {}
  */
 export const runCommand = (run: () => Promise<void>, usage = ''): void => {
   run().catch((error: unknown) => {
-    const isUnparsed = String((error as Fault).code).startsWith('ERR_PARSE_ARGS_');
-    const line = faultLine(error as Fault);
+    const { code, message } = error as Fault;
+    const isUnparsed = String(code).startsWith('ERR_PARSE_ARGS_');
+    const line = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? unknownOption(message, usage) : faultLine(error as Fault);
     console.error(process.env['DEBUG'] ? error : isUnparsed ? `${line}\n${usage}`.trim() : line);
     process.exit(isUnparsed || error instanceof UsageError ? 2 : 1);
   });
+};
+
+/** Node names the option in quotes, then explains positional arguments. */
+const unknownOption = (message: string, usage: string): string => {
+  const name = /'(-[^']*)'/.exec(message)?.[1] ?? '';
+  const nearest = nearestName(name, usage.match(/--[a-z][a-z-]*/g) ?? []);
+  return `unknown option '${name}'${nearest === undefined ? '' : ` (Did you mean ${nearest}?)`}`;
 };
 
 interface Fault extends Error {

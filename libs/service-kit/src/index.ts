@@ -74,3 +74,5 @@ export { AlreadyRunning } from './engines/sole-process.js';
 export { MemoryRateCounter, RateCounter, type Counted } from './engines/rate-counter.js';
 export * from './serve.js';
 export { nearestName } from './unknown-members.js';
+export { chooseMediaType } from './negotiation/choose-media-type.js';
+export { weightedList } from './negotiation/weighted-list.js';

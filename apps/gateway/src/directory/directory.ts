@@ -19,9 +19,12 @@ import type { Consumer, FeedMessage } from '@attestry/messaging';
 import { PlatformConfig, Reactions, ServiceClient, type PersonOfIssuer } from '@attestry/service-kit';
 import { newRequestId } from '../request/request-id.js';
 
+/** The API of a host. The domain of an environment itself serves no operation, only its front page. */
+export type HostKind = Api | 'platform';
+
 /** What a Host header names. */
 export interface ResolvedHost {
-  api: Api;
+  api: HostKind;
   /** Scheme and canonical host. */
   publicUrl: string;
   tenant?: TenantContext;

@@ -3,13 +3,18 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { openApiDocument, SHAPES, type Api, type InterfaceName, type Operation } from '@attestry/contracts';
+import { openApiDocument, SHAPES, type InterfaceName, type Operation } from '@attestry/contracts';
+import { PlatformConfig } from '@attestry/service-kit';
+import type { KeptDocument } from '../documents/public-documents.js';
+import type { HostKind, ResolvedHost } from '../request/hosts.js';
+import { authUrlOf, escaped } from './host-addresses.js';
+import { START_SCRIPT, START_STYLE } from './viewer-files.js';
 import { SERVED_OPERATIONS } from './served-operations.js';
 
 /** A GET response of the gateway itself. */
 export interface InterfaceDocument {
   headers: Readonly<Record<string, string>>;
-  body: Buffer;
+  kept: KeptDocument;
 }
 
 /** Everything the viewer needs comes from this host; the page has no inline scripts. */
@@ -24,7 +29,24 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const page = (title: string): string => `<!doctype html>
+interface TokenCall {
+  address: string;
+  /** Of the tenant; absent for the management API. */
+  audience?: string;
+}
+
+/** For a shell: no value has a quote. */
+const tokenCommand = ({ address, audience }: TokenCall): string => {
+  const body = {
+    grant_type: 'client_credentials',
+    ...(audience && { audience }),
+    client_id: '<client_id>',
+    client_secret: '<client_secret>',
+  };
+  return `curl ${address} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+};
+
+const page = (title: string, call: TokenCall): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -32,24 +54,20 @@ const page = (title: string): string => `<!doctype html>
 <title>${title}</title>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/start.css">
 </head>
 <body>
+<details id="token-call" open>
+<summary>Access token</summary>
+<p>Request an access token with this command, choose Authorize and enter <code>access_token</code> of the answer. The page keeps it until the tab is closed.</p>
+<pre><code>${escaped(tokenCommand(call))}</code></pre>
+</details>
 <div id="viewer"></div>
 <noscript>This page needs JavaScript. The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
 </body>
 </html>
-`;
-
-/** `validatorUrl: null`: otherwise the viewer queries a validator on the internet. */
-const START = `SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#viewer',
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null,
-});
 `;
 
 /** Files of the viewer's package that are served, by name. */
@@ -59,7 +77,7 @@ const VIEWER_FILES: Record<string, string> = {
   'favicon-32x32.png': 'image/png',
 };
 
-const INTERFACES: Partial<Record<Api, InterfaceName>> = { management: 'management', tenant: 'tenant' };
+const INTERFACES: Partial<Record<HostKind, InterfaceName>> = { management: 'management', tenant: 'tenant' };
 
 /**
  * The interface of a host: `/openapi.json`, generated from the registry, and `/docs`, which shows it. Not operations: they need no service,
@@ -71,12 +89,16 @@ export class InterfaceDocuments {
   /** Generated on the first request, then cached: a megabyte and a half that many processes never need. */
   private readonly cached = new Map<string, InterfaceDocument>();
 
-  constructor(@Inject(SERVED_OPERATIONS) private readonly operations: readonly Operation[]) {}
+  constructor(
+    @Inject(SERVED_OPERATIONS) private readonly operations: readonly Operation[],
+    private readonly config: PlatformConfig,
+  ) {}
 
   /** `undefined` when no document has the path. */
-  find(api: Api, path: string): InterfaceDocument | undefined {
-    const name = INTERFACES[api];
+  find(host: ResolvedHost, path: string): InterfaceDocument | undefined {
+    const name = INTERFACES[host.api];
     if (!name || (path !== '/openapi.json' && path !== '/docs' && !path.startsWith('/docs/'))) return undefined;
+    if (path === '/docs') return this.page(name, host);
     const key = `${name} ${path}`;
     const known = this.cached.get(key);
     if (known) return known;
@@ -85,34 +107,50 @@ export class InterfaceDocuments {
     return document;
   }
 
+  /** Made for each request: it names the host. */
+  private page(name: InterfaceName, { publicUrl }: ResolvedHost): InterfaceDocument {
+    const call =
+      name === 'management'
+        ? { address: `${publicUrl}/oauth/token` }
+        : { address: `${authUrlOf(this.config, publicUrl)}/oauth/token`, audience: publicUrl };
+    return documentOf(
+      page(`Attestry ${name} API`, call),
+      'text/html; charset=utf-8',
+      { 'content-security-policy': CONTENT_SECURITY_POLICY },
+      false,
+    );
+  }
+
   private generate(name: InterfaceName, path: string): InterfaceDocument | undefined {
     if (path === '/openapi.json') {
       const text = JSON.stringify(openApiDocument(name, this.operations, SHAPES));
       // Browser tools of any origin may read it, as they may call the operations it names.
       return documentOf(text, 'application/json; charset=utf-8', { 'access-control-allow-origin': '*' });
     }
-    if (path === '/docs')
-      return documentOf(page(`Attestry ${name} API`), 'text/html; charset=utf-8', {
-        'content-security-policy': CONTENT_SECURITY_POLICY,
-      });
     const file = path.slice('/docs/'.length);
-    if (file === 'start.js') return documentOf(START, 'text/javascript; charset=utf-8');
+    if (file === 'start.js') return documentOf(START_SCRIPT, 'text/javascript; charset=utf-8');
+    if (file === 'start.css') return documentOf(START_STYLE, 'text/css; charset=utf-8');
     const type = Object.hasOwn(VIEWER_FILES, file) ? VIEWER_FILES[file]! : undefined;
     return type === undefined ? undefined : documentOf(readFileSync(join(this.viewer, file)), type);
   }
 }
 
-/** With an entity tag; caches may keep it for some minutes. */
+/** Caches may keep it for some minutes. @param isCompressible not an image, which is compressed already, and not what is made for one request */
 export const documentOf = (
   content: string | Buffer,
   type: string,
   headers: Record<string, string> = {},
+  isCompressible = !type.startsWith('image/'),
 ): InterfaceDocument => ({
-  body: Buffer.from(content),
+  kept: {
+    digest: createHash('sha256').update(content).digest('base64url'),
+    bytes: Buffer.from(content),
+    isText: isCompressible,
+    gzipBytes: 0,
+  },
   headers: {
     'content-type': type,
     'cache-control': 'public, max-age=300',
-    etag: `"${createHash('sha256').update(content).digest('base64url')}"`,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     ...headers,

@@ -54,8 +54,10 @@ const serverOf = () => {
       end: (...args: unknown[]) => void ended.push(args),
     },
     documents: {
-      find: (_api: string, path: string) =>
-        path === '/docs' ? { headers: { etag: 'e' }, body: 'documents' } : undefined,
+      find: (_host: object, path: string) =>
+        path === '/docs'
+          ? { headers: {}, kept: { digest: 'd', bytes: Buffer.from('documents'), isText: true, gzipBytes: 0 } }
+          : undefined,
     },
     clock: { now: () => new Date(NOW) },
     logger: { error: () => undefined, info: () => undefined, debug: () => undefined },

@@ -1,5 +1,6 @@
 import createRouter, { type HTTPMethod } from 'find-my-way';
-import type { Api, Operation } from '@attestry/contracts';
+import type { Operation } from '@attestry/contracts';
+import type { HostKind } from '../request/hosts.js';
 import { planOf, type Plan } from './plan.js';
 import { OPERATION_METHODS } from './served-methods.js';
 
@@ -16,10 +17,11 @@ export class Router {
   /** Paths declared with a leading `*`: matched by their ending, after all others. */
   private readonly endings: { method: string; ending: string; plan: Plan }[] = [];
 
-  constructor(api: Api, operations: readonly Operation[], operationTimeoutMs: number) {
+  constructor(kind: HostKind, operations: readonly Operation[], operationTimeoutMs: number) {
     for (const operation of operations) {
       const http = operation.http;
-      if (!http || !(http.hosts ?? ['tenant']).includes(api)) continue;
+      const kinds: readonly HostKind[] = http?.hosts ?? ['tenant'];
+      if (!http || !kinds.includes(kind)) continue;
       const plan = planOf(operation, operationTimeoutMs);
       for (const path of [http.path, ...(http.alsoAt ?? [])]) {
         if (path.startsWith('*')) this.endings.push({ method: http.method, ending: path.slice(1), plan });

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Api, Operation } from '@attestry/contracts';
+import type { Operation } from '@attestry/contracts';
 import { compileShapes, PlatformConfig } from '@attestry/service-kit';
 import { SERVED_OPERATIONS } from '../interface/served-operations.js';
-import { Hosts } from '../request/hosts.js';
+import { Hosts, type HostKind } from '../request/hosts.js';
 import type { Exchange } from './exchange.js';
 import type { AnswerShape } from './plan.js';
 import { Router } from './router.js';
@@ -11,7 +11,7 @@ import { UnknownPaths } from './unknown-paths.js';
 /** The plans of all operations, made at boot, by kind of host. */
 @Injectable()
 export class Routes {
-  readonly byApi: Readonly<Record<Api, Router>>;
+  readonly byApi: Readonly<Record<HostKind, Router>>;
   readonly unknown: UnknownPaths;
 
   constructor(
@@ -21,13 +21,14 @@ export class Routes {
   ) {
     compileShapes(served);
     this.unknown = new UnknownPaths(served, config);
-    const routerOf = (api: Api) => new Router(api, served, config.operationTimeoutMs);
+    const routerOf = (api: HostKind) => new Router(api, served, config.operationTimeoutMs);
     this.byApi = {
       management: routerOf('management'),
       auth: routerOf('auth'),
       tenant: routerOf('tenant'),
       'custom-domain': routerOf('custom-domain'),
       contexts: routerOf('contexts'),
+      platform: routerOf('platform'),
     };
   }
 

@@ -22,6 +22,7 @@ describe('a host', () => {
     ['management.example', { api: 'management', publicUrl: 'https://management.example' }],
     ['AUTH.example.:443', { api: 'auth', publicUrl: 'https://auth.example' }],
     ['contexts.example', { api: 'contexts', publicUrl: 'https://contexts.example' }],
+    ['Tenants.example', { api: 'platform', publicUrl: 'https://tenants.example' }],
     ['acme.tenants.example', entry.host],
     ['acme.com', { api: 'custom-domain', publicUrl: 'https://acme.com', tenant: context }],
     ['127.0.0.1', undefined],

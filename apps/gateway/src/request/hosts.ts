@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Api, TenantContext } from '@attestry/contracts';
+import type { TenantContext } from '@attestry/contracts';
 import { PlatformConfig } from '@attestry/service-kit';
-import { Directory, type ResolvedHost } from '../directory/directory.js';
+import { Directory, type HostKind, type ResolvedHost } from '../directory/directory.js';
 
-export type { ResolvedHost };
+export type { HostKind, ResolvedHost };
 
 /** A name that could be a custom domain: with a dot, without a port, no address. */
 const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -21,7 +21,7 @@ export class Hosts {
     private readonly directory: Directory,
   ) {
     this.defaultPort = config.publicScheme === 'https' ? ':443' : ':80';
-    const fix = (host: string, api: Api) => {
+    const fix = (host: string, api: HostKind) => {
       const canonical = this.normalizeHost(host);
       if (!this.fixed.has(canonical))
         this.fixed.set(canonical, { api, publicUrl: `${config.publicScheme}://${canonical}` });
@@ -29,11 +29,13 @@ export class Hosts {
     fix(config.managementDomain, 'management');
     for (const environment of config.environments) fix(environment.authorizationServerDomain, 'auth');
     fix(new URL(config.contextUrl).host, 'contexts');
+    // No tenant can claim it as custom domain.
+    for (const { domain } of config.environments) fix(domain, 'platform');
     this.tenantEndings = config.environments.map(({ domain }) => `.${this.normalizeHost(domain)}`);
   }
 
   /** The API of a host; which tenant it names, if any, is not looked up. */
-  apiOf(header: string | undefined): Api {
+  apiOf(header: string | undefined): HostKind {
     return (header !== undefined && this.fixed.get(this.normalizeHost(header))?.api) || 'tenant';
   }
 

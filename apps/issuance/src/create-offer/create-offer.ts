@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { createOffer, invalidBody, MAX_QR_TEXT, type ContextOf, type Offer } from '@attestry/contracts';
+import { createOffer, invalidBody, type ContextOf, type Offer } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { isErased, KeyNotFound, Macs, Sealing } from '@attestry/keys';
 import {
@@ -77,7 +77,7 @@ export class CreateOffer {
   ): Pick<Offer, 'uri' | 'uriByReference' | 'qrUrl'> {
     const document = offerDocument(issuer, configurationIds, parameters, issuerState);
     const uri = offerUri(document);
-    const reference = uri.length <= MAX_QR_TEXT ? this.references.seal(tenantId, document) : undefined;
+    const reference = this.references.seal(tenantId, document);
     if (reference === undefined) return { uri };
     return { uri, uriByReference: offerReferenceUri(baseUrl, reference), qrUrl: offerQrUrl(baseUrl, reference) };
   }

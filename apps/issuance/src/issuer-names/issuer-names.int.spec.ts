@@ -24,6 +24,7 @@ import {
   retrieveIssuerMetadata,
   retrieveJwtVcIssuer,
   retrieveOfferContent,
+  retrieveOfferQrCode,
   retrieveOpenIdConfiguration,
   sdJwtConfigurations,
   updateOpenIdConfiguration,
@@ -47,6 +48,7 @@ import {
 } from '@attestry/service-kit';
 import { TEST_SETTINGS } from '@attestry/testing';
 import { issuanceService } from '../index.js';
+import { QrCodes } from '../offer-qr-codes/qr-codes.js';
 import { withdrawnDomains, withdrawnDomainsStream } from '../withdrawn-domains/withdrawn-domains.state.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
@@ -62,6 +64,7 @@ let services: RunningServices;
 let client: ServiceClient;
 let jwtVc: string;
 let sdJwt: string;
+const qrCodes = new QrCodes();
 let revision = 0;
 let requests = 0;
 
@@ -157,6 +160,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   Outbound.prototype.send = send;
+  await qrCodes.onApplicationShutdown();
   await services?.close();
   await engines?.close();
   server.close();
@@ -381,6 +385,12 @@ describe('issuerName', () => {
     expect(byReference).toMatch(`${HOST}/v1/openid/offers/`);
     const reference = byReference.split('/').at(-2)!;
     expect(await ask(retrieveOfferContent, { params: { reference } })).toMatchObject({ credential_issuer: NAME });
+    for (const { qrUrl, uriByReference } of [made, open]) {
+      const params = { reference: qrUrl!.split('/').at(-2)! };
+      const shown = (await ask(retrieveOfferQrCode, { params })) as HttpAnswer;
+      const expected = await qrCodes.render('t1', uriByReference!, 'image/svg+xml');
+      expect(Buffer.from(shown.$http.base64!, 'base64').toString()).toBe(expected.toString());
+    }
 
     for (const [one, iss] of [
       [before, HOST],

@@ -23,7 +23,7 @@ export class QrCodes implements OnApplicationShutdown {
   private readonly unfinished = new Map<string, Map<string, Promise<Buffer>>>();
 
   /**
-   * @param text at most MAX_QR_TEXT bytes
+   * @param text at most 2,953 bytes (ISO/IEC 18004, version 40 with error correction level L)
    * @throws AppError 503 when too many images are being rendered
    */
   async render(tenantId: string, text: string, mediaType: QrMediaType): Promise<Buffer> {

@@ -1,5 +1,5 @@
 import { canonicalLanguageTag } from '@attestry/contracts';
-import { weightedList } from './weighted-list.js';
+import { weightedList } from '@attestry/service-kit';
 
 /**
  * Language ranges of `Accept-Language` in lower case, best first (RFC 9110 §12.5.4). `*` is left out, because it selects the default, and so

@@ -1,4 +1,4 @@
-import { weightedList } from '../protocol/weighted-list.js';
+import { weightedList } from '@attestry/service-kit';
 
 /** Key of a credential issuer, with what the JOSE header shows of it. */
 export interface MetadataSigner {

@@ -11,9 +11,9 @@ import {
   type PublicContext,
 } from '@attestry/contracts';
 import { EventStore, readEvent, type Clock } from '@attestry/event-store';
-import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
+import { chooseMediaType, CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { rawOf } from '../protocol/raw-request.js';
-import { chooseMediaType, isUnchanged, notSigned, notUsed } from '../status-list/conditions.js';
+import { isUnchanged, notSigned, notUsed } from '../status-list/conditions.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 import { StatusListsReadModel, type ListKey } from '../status-list/status-lists.read-model.js';

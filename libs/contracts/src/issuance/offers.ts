@@ -122,9 +122,8 @@ export class Offer {
   /** Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. Absent where `qrUrl` is. */
   uriByReference?: string;
   /**
-   * Address of the QR code of `uri`, as SVG or PNG. It can be retrieved without access token until the offer is deleted or expires, or a
-   * configuration of it is deleted. Absent for long `request_parameters`: if `uri` has more than 2,953 characters, for which there is no QR code,
-   * or the address would have more than 2,000.
+   * Address of the QR code of `uriByReference`, as SVG or PNG. It can be retrieved without access token until the offer is deleted or expires,
+   * or a configuration of it is deleted. Absent for long `request_parameters`, if the address would have more than 2,000 characters.
    */
   qrUrl?: string;
   /** UUID of a stored offer. */
@@ -179,8 +178,8 @@ export class PreAuthorizedOffer {
   /** Credential offer by reference: `openid-credential-offer://?credential_offer_uri=…`. */
   uriByReference: string;
   /**
-   * Address of the QR code of `uri`, as SVG or PNG; of `uriByReference` if `uri` has more than 2,953 characters. It can be retrieved without
-   * access token until the offer is redeemed, deleted or locked, or expires.
+   * Address of the QR code of `uriByReference`, as SVG or PNG. It can be retrieved without access token until the offer is redeemed, deleted
+   * or locked, or expires.
    */
   qrUrl: string;
   /** Expiry of the offer and its pre-authorized code. */
@@ -225,9 +224,7 @@ export class OfferParams {
   @Uuid() id: string;
 }
 
-/** Longest URI, in characters of one byte each, for which there is a QR code (ISO/IEC 18004, version 40 with error correction level L). */
-export const MAX_QR_TEXT = 2953;
-/** Longest reference to an offer in an address. */
+/** Longest reference to an offer in an address; that of a QR code fits into one (ISO/IEC 18004: 2,953 bytes). */
 export const MAX_OFFER_REFERENCE = 2000;
 
 export class OfferReferenceParams {
@@ -350,7 +347,7 @@ export const retrieveOfferQrCode = defineOperation({
   since: 'v2.1.0',
   summary: 'Retrieve the QR code of a credential offer',
   description:
-    'An SVG or PNG image by `Accept`, SVG by default. Returns 404 as the offer by reference does, and 406 if `Accept` allows neither.',
+    'The code contains the offer by reference. An SVG or PNG image by `Accept`, SVG by default. Returns 404 as the offer by reference does, and 406 if `Accept` allows neither.',
   http: {
     method: 'GET',
     path: '/v1/openid/offers/:reference/qr',

@@ -1908,7 +1908,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       qrUrl: {
         type: 'string',
         description:
-          'Address of the QR code of `uri`, as SVG or PNG. It can be retrieved without access token until the offer is deleted or expires, or a configuration of it is deleted. Absent for long `request_parameters`: if `uri` has more than 2,953 characters, for which there is no QR code, or the address would have more than 2,000.',
+          'Address of the QR code of `uriByReference`, as SVG or PNG. It can be retrieved without access token until the offer is deleted or expires, or a configuration of it is deleted. Absent for long `request_parameters`, if the address would have more than 2,000 characters.',
       },
       id: { type: 'string', description: 'UUID of a stored offer.' },
       expiresAt: { type: 'string', description: 'Expiry of a stored offer.' },
@@ -2620,7 +2620,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       qrUrl: {
         type: 'string',
         description:
-          'Address of the QR code of `uri`, as SVG or PNG; of `uriByReference` if `uri` has more than 2,953 characters. It can be retrieved without access token until the offer is redeemed, deleted or locked, or expires.',
+          'Address of the QR code of `uriByReference`, as SVG or PNG. It can be retrieved without access token until the offer is redeemed, deleted or locked, or expires.',
       },
       expiresAt: { type: 'string', description: 'Expiry of the offer and its pre-authorized code.' },
       transactionCode: {

@@ -824,7 +824,7 @@ export interface paths {
     };
     /**
      * Retrieve the QR code of a credential offer
-     * @description An SVG or PNG image by `Accept`, SVG by default. Returns 404 as the offer by reference does, and 406 if `Accept` allows neither.
+     * @description The code contains the offer by reference. An SVG or PNG image by `Accept`, SVG by default. Returns 404 as the offer by reference does, and 406 if `Accept` allows neither.
      */
     get: operations['retrieveOfferQrCode'];
     put?: never;
@@ -3645,7 +3645,7 @@ export interface components {
       expiresAt?: string;
       /** @description UUID of a stored offer. */
       id?: string;
-      /** @description Address of the QR code of `uri`, as SVG or PNG. It can be retrieved without access token until the offer is deleted or expires, or a configuration of it is deleted. Absent for long `request_parameters`: if `uri` has more than 2,953 characters, for which there is no QR code, or the address would have more than 2,000. */
+      /** @description Address of the QR code of `uriByReference`, as SVG or PNG. It can be retrieved without access token until the offer is deleted or expires, or a configuration of it is deleted. Absent for long `request_parameters`, if the address would have more than 2,000 characters. */
       qrUrl?: string;
       /** @description Credential offer URI: `openid-credential-offer://?credential_offer=…`. */
       uri: string;
@@ -3888,7 +3888,7 @@ export interface components {
       expiresAt: string;
       /** @description UUID of the offer, also `offerId` of the credentials issued from it. */
       id: string;
-      /** @description Address of the QR code of `uri`, as SVG or PNG; of `uriByReference` if `uri` has more than 2,953 characters. It can be retrieved without access token until the offer is redeemed, deleted or locked, or expires. */
+      /** @description Address of the QR code of `uriByReference`, as SVG or PNG. It can be retrieved without access token until the offer is redeemed, deleted or locked, or expires. */
       qrUrl: string;
       /** @description Transaction code of 6 characters, if configured. Returned once; it cannot be retrieved later. */
       transactionCode?: string;
