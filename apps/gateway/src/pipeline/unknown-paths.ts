@@ -1,6 +1,6 @@
-import { AppError, type Api, type Operation } from '@attestry/contracts';
+import { AppError, type Operation } from '@attestry/contracts';
 import type { PlatformConfig } from '@attestry/service-kit';
-import type { ResolvedHost } from '../request/hosts.js';
+import type { HostKind, ResolvedHost } from '../request/hosts.js';
 import { PathTree, segmentsOf, type FoundPath } from './path-tree.js';
 
 /** Longest path that is compared with declared ones, and most segments. */
@@ -29,16 +29,18 @@ const variantsOf = (segments: readonly string[], versions: readonly string[]): s
 
 /** Errors of paths that no operation has. The declared paths are compared, and only these are named: nothing of the request is repeated. */
 export class UnknownPaths {
-  private readonly trees: Readonly<Record<Api, PathTree>>;
+  private readonly trees: Readonly<Record<HostKind, PathTree>>;
 
   constructor(
     operations: readonly Operation[],
     private readonly config: Pick<PlatformConfig, 'publicScheme' | 'managementDomain' | 'environments'>,
   ) {
-    const treeOf = (api: Api) =>
+    const treeOf = (api: HostKind) =>
       new PathTree(
         operations.flatMap(({ http }) =>
-          http && (http.hosts ?? ['tenant']).includes(api) ? [http.path, ...(http.alsoAt ?? [])] : [],
+          http && (http.hosts ?? ['tenant']).some((served) => served === api)
+            ? [http.path, ...(http.alsoAt ?? [])]
+            : [],
         ),
       );
     this.trees = {
@@ -47,6 +49,7 @@ export class UnknownPaths {
       tenant: treeOf('tenant'),
       'custom-domain': treeOf('custom-domain'),
       contexts: treeOf('contexts'),
+      platform: treeOf('platform'),
     };
   }
 
@@ -68,7 +71,7 @@ export class UnknownPaths {
   }
 
   /** Of the paths of the host. */
-  private nearest(api: Api, segments: readonly string[]): string | undefined {
+  private nearest(api: HostKind, segments: readonly string[]): string | undefined {
     const tree = this.trees[api];
     const same = SAME_PURPOSE[`/${segments.join('/')}`];
     if (same !== undefined) return tree.nearest(segmentsOf(same))?.differing === 0 ? same : undefined;
@@ -82,7 +85,7 @@ export class UnknownPaths {
 
   /** Where another kind of host has exactly this path. */
   private elsewhere(host: ResolvedHost, segments: readonly string[]): string | undefined {
-    const has = (api: Api) => {
+    const has = (api: HostKind) => {
       const found = host.api === api ? undefined : this.trees[api].nearest(segments);
       return found?.differing === 0 ? found.path : undefined;
     };
