@@ -6,6 +6,7 @@ import { TokenVerifier } from './auth/token-verifier.js';
 import { UserTokenVerifier } from './auth/user-token-verifier.js';
 import { Directory } from './directory/directory.js';
 import { CallsInFlight } from './request/calls-in-flight.js';
+import { PageTurns } from './request/page-turns.js';
 import { PublicDocuments } from './documents/public-documents.js';
 import { Hosts } from './request/hosts.js';
 import { ObserveRequests } from './request/observe-requests.js';
@@ -34,6 +35,7 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
     RateLimits,
     RequestsInFlight,
     CallsInFlight,
+    PageTurns,
     UnreadAnswers,
     TokenVerifier,
     UserTokenVerifier,

@@ -1,3 +1,4 @@
+import { charactersOf } from './stream-pages.js';
 import { CHAIN_START, chainEvent, verifyChain } from './chain.js';
 import type {
   AllPage,
@@ -212,6 +213,34 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(here));
         expect(idsOf(await store.readStream(other))).toEqual(idsOf(there));
         expect(await store.readStream(stream.slice(0, -1))).toEqual([]);
+      });
+
+      it('ends a read with the event with which the text is longer than asked, in both directions', async () => {
+        // Characters, also where each has several bytes.
+        const all = Array.from({ length: 40 }, () => anEvent('ThingHappened', { text: '😀ä'.repeat(4000) }));
+        await store.append(stream, all, NO_STREAM);
+        const characters = (count: number) => charactersOf(all.slice(0, count));
+        for (const direction of ['forwards', 'backwards'] as const) {
+          const expected = idsOf(direction === 'forwards' ? all : all.toReversed());
+          for (const [mostCharacters, limit] of [
+            [characters(5) - 1, 100],
+            [characters(35) - 1, 100],
+            [characters(40), 100],
+            [characters(40), 3],
+            [0, 100],
+          ] as const) {
+            const read = await store.readStream(stream, { direction, limit, mostCharacters });
+            expect(idsOf(read)).toEqual(expected.slice(0, read.length));
+            const isWhole = read.length === Math.min(limit, all.length);
+            // An engine may count characters or the units of their text.
+            if (!isWhole) expect(charactersOf(read)).toBeGreaterThan(mostCharacters);
+            expect(read.length).toBeGreaterThan(0);
+          }
+          const short = await store.readStream(stream, { direction, mostCharacters: characters(35) - 1 });
+          expect(short.length).toBeLessThanOrEqual(40);
+        }
+        const [few] = [await store.readStream(stream, { mostCharacters: characters(5) - 1 })];
+        expect(few.length).toBeLessThan(33);
       });
 
       it('accepts exactly one of many concurrent appends', async () => {

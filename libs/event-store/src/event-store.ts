@@ -105,6 +105,8 @@ export interface ReadStreamOptions {
   from?: Revision;
   direction?: 'forwards' | 'backwards';
   limit?: number;
+  /** The read ends with the event with which data and metadata have more characters than this together. Default: no limit. */
+  mostCharacters?: number;
 }
 
 export interface ReadAllOptions {

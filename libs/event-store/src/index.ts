@@ -34,7 +34,7 @@ export {
   type ListedCheckpoints,
   type SubscriptionHealth,
 } from './subscriptions.js';
-export { pagesBackwards } from './stream-pages.js';
+export { isFullPage, ONE_PAGE, pagesBackwards } from './stream-pages.js';
 export { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './worker/back-off.js';
 export { EventBatches, type EventBatch } from './worker/event-batches.js';
 export { HeldLease, type LeaseOptions } from './worker/held-lease.js';

@@ -396,6 +396,33 @@ describe('Streams', () => {
     expect(calls).toBe(1);
   });
 
+  it('keeps at most 64 MiB of the text of cached states', async () => {
+    const owner = 'x'.repeat(900_000);
+    const name = (n: number) => `account-t1+large-${n}`;
+    for (let n = 0; n < 100; n++) await streams.runDecision(account, name(n), open(owner), context);
+    const isCached = async (n: number) => (await streams.load(account, name(n), { cached: true })).cached === true;
+    expect([await isCached(99), await isCached(60), await isCached(0)]).toEqual([true, true, false]);
+  });
+
+  it('folds a stream of large events, of which few are read at once', async () => {
+    const owner = 'x'.repeat(900_000);
+    await streams.runDecision(account, stream, open(owner), context);
+    const large = Array.from({ length: 30 }, () => ({ type: 'Opened' as const, data: { owner: { name: owner } } }));
+    for (const event of large) await streams.runDecision(account, stream, () => [event], context);
+    for (let n = 0; n < 40; n++) await streams.runDecision(account, stream, () => [large[0]!], context);
+    await streams.runDecision(account, stream, deposit(7), context);
+    const sizes: number[] = [];
+    const read = store.readStream.bind(store);
+    store.readStream = async (...args) => {
+      const events = await read(...args);
+      sizes.push(events.length);
+      return events;
+    };
+    const { state, revision } = await new Streams(store, systemClock, randomIds).load(account, stream);
+    expect([state, revision]).toEqual([{ status: 'open', owner, balance: 7 }, 71]);
+    expect(Math.max(...sizes)).toBeLessThan(40);
+  });
+
   describe('of a long stream', () => {
     const LENGTH = 1500;
     const other = (index: number) => `account-t1+other-${index}`;

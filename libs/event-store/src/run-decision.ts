@@ -18,7 +18,7 @@ import type {
 import { EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.js';
 import type { Clock, Ids } from './facts.js';
 import type { Snapshots } from './snapshots.js';
-import { PAGE, pagesBackwards } from './stream-pages.js';
+import { charactersOf, isFullPage, ONE_PAGE, PAGE, pagesBackwards } from './stream-pages.js';
 import { backOffMs } from './worker/back-off.js';
 import type { Fence } from './worker/lease-fence.js';
 
@@ -82,7 +82,16 @@ interface Reader {
 
 interface CachedState extends Loaded<unknown> {
   aggregate: unknown;
+  /** Most characters that the state may have: those of its events. */
+  size: number;
 }
+
+/** Characters that the cached states may have, of short streams and of long ones. */
+const MOST_CACHED = 64 * 1024 * 1024;
+/** A state that many events made has hardly more than this: it would be a snapshot that is not stored. */
+const LARGEST_CACHED = 4 * 1024 * 1024;
+/** Of a state without text, so that their number is limited too. */
+const LEAST_CACHED = 1024;
 
 /** Of a serialized state. A larger one is folded from its events: parsing it would block the thread. */
 const MAX_SNAPSHOT_BYTES = 4 * 1024 * 1024;
@@ -160,8 +169,9 @@ export class Streams {
   ) {
     const max = options.cacheSize ?? 2000;
     if (max <= 0) return;
-    this.cache = new LRUCache({ max });
-    this.long = new LRUCache({ max });
+    const sizes = { maxSize: MOST_CACHED, sizeCalculation: ({ size }: CachedState) => size };
+    this.cache = new LRUCache({ max, ...sizes });
+    this.long = new LRUCache({ max, ...sizes });
     this.absent = new LRUCache({ max });
     this.snapshotRevisions = new LRUCache({ max });
   }
@@ -189,7 +199,7 @@ export class Streams {
     const start = known || { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
     const first = await this.foldPage(aggregate, stream, start);
     if (options.absence && first.loaded.revision === NO_STREAM) this.rememberAbsence(stream);
-    if (!first.isFull) return this.cacheState(aggregate, stream, first.loaded);
+    if (!first.isFull) return this.cacheState(aggregate, stream, first.loaded, first.size);
     // Callers of an uncached long stream wait for the first of them, then read newer events.
     const underWay = this.folding.get(stream);
     if (underWay) {
@@ -325,8 +335,8 @@ export class Streams {
     let state = aggregate.initial;
     const events: Event[] = [];
     const recorded: RecordedEvent[] = [];
-    for (let from = 0; ; from += PAGE) {
-      const page = await this.store.readStream(stream, { from, limit: PAGE });
+    for (let from = 0; ;) {
+      const page = await this.store.readStream(stream, { from, ...ONE_PAGE });
       for (const stored of page) {
         const isOurs = stored.metadata.correlationId === callId;
         if (!isOurs && events.length > 0) break;
@@ -337,12 +347,13 @@ export class Streams {
         recorded.push(stored);
       }
       const last = recorded.at(-1);
-      const goesOn = last === page.at(-1) && page.length === PAGE;
+      const goesOn = last === page.at(-1) && isFullPage(page);
       if (last && !goesOn) {
         const { revision, position } = last;
         return { state, revision, chain: last.chain, events, recorded, position };
       }
-      if (page.length < PAGE) return undefined;
+      if (!isFullPage(page)) return undefined;
+      from = page.at(-1)!.revision + 1;
     }
   }
 
@@ -370,7 +381,7 @@ export class Streams {
       : await this.store.append(stream, recorded, loaded.revision);
     if (record) record.isStored = true;
     const after = { state, revision, chain: recorded[recorded.length - 1]!.chain };
-    this.cacheState(aggregate, stream, after);
+    this.cacheState(aggregate, stream, after, charactersOf(recorded));
     return { ...after, events: [...events], recorded, position };
   }
 
@@ -440,9 +451,9 @@ export class Streams {
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
     start: Loaded<State>,
-  ): Promise<{ loaded: Loaded<State>; isFull: boolean }> {
+  ): Promise<{ loaded: Loaded<State>; isFull: boolean; size: number }> {
     let { state, revision, chain } = start;
-    const page = await this.store.readStream(stream, { from: revision + 1, limit: PAGE });
+    const page = await this.store.readStream(stream, { from: revision + 1, ...ONE_PAGE });
     for (const stored of page) {
       if (stored.revision !== revision + 1)
         throw new Error(`${stream}: revision ${revision + 1} is missing, found ${stored.revision}`);
@@ -450,7 +461,7 @@ export class Streams {
       revision = stored.revision;
       chain = stored.chain;
     }
-    return { loaded: { state, revision, chain }, isFull: page.length === PAGE };
+    return { loaded: { state, revision, chain }, isFull: isFullPage(page), size: charactersOf(page) };
   }
 
   private async foldOn<State, Event extends DomainEvent>(
@@ -458,9 +469,13 @@ export class Streams {
     stream: StreamName,
     start: Loaded<State>,
   ): Promise<Loaded<State>> {
-    let loaded = await this.skipToSnapshot(aggregate, stream, start);
-    for (let isFull = true; isFull;) ({ loaded, isFull } = await this.foldPage(aggregate, stream, loaded));
-    return this.cacheState(aggregate, stream, loaded);
+    let { loaded, size } = await this.skipToSnapshot(aggregate, stream, start);
+    for (let isFull = true; isFull;) {
+      const page = await this.foldPage(aggregate, stream, loaded);
+      ({ loaded, isFull } = page);
+      size += page.size;
+    }
+    return this.cacheState(aggregate, stream, loaded, size);
   }
 
   /** The state of the stream's snapshot, if it is newer than `start` and matches the stored stream. */
@@ -468,23 +483,24 @@ export class Streams {
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
     start: Loaded<State>,
-  ): Promise<Loaded<State>> {
+  ): Promise<{ loaded: Loaded<State>; size: number }> {
+    const without = { loaded: start, size: 0 };
     const stateVersion = this.options.stateVersions?.[aggregate.category];
-    if (stateVersion === undefined) return start;
+    if (stateVersion === undefined) return without;
     try {
       const snapshot = await this.options.snapshots?.read(stream);
-      if (snapshot?.stateVersion !== stateVersion || snapshot.revision <= start.revision) return start;
+      if (snapshot?.stateVersion !== stateVersion || snapshot.revision <= start.revision) return without;
       const { revision, chain } = snapshot;
       const [event] = await this.store.readStream(stream, { from: revision, limit: 1 });
       // Of another history, after events were restored from an older backup.
-      if (event?.revision !== revision || event.chain !== chain) return start;
+      if (event?.revision !== revision || event.chain !== chain) return without;
       const state = deserialize(snapshot.state) as State;
       this.snapshotRevisions?.set(stream, revision);
-      return { state, revision, chain };
+      return { loaded: { state, revision, chain }, size: snapshot.state.length };
     } catch (error) {
       // A snapshot only saves time: the state can always be folded.
       this.options.onSnapshotFailure?.(stream, error as Error);
-      return start;
+      return without;
     }
   }
 
@@ -518,6 +534,7 @@ export class Streams {
     aggregate: Aggregate<State, Event>,
     stream: StreamName,
     loaded: Loaded<State>,
+    added: number,
   ): Loaded<State> {
     if (!this.cache || !this.long || loaded.revision === NO_STREAM) return loaded;
     this.absent?.delete(stream);
@@ -527,7 +544,8 @@ export class Streams {
     const isLong = loaded.revision >= PAGE;
     if (isLong) this.cache.delete(stream);
     const { state, revision, chain } = loaded;
-    (isLong ? this.long : this.cache).set(stream, { aggregate, state, revision, chain });
+    const size = Math.min((entry?.size ?? LEAST_CACHED) + added, LARGEST_CACHED);
+    (isLong ? this.long : this.cache).set(stream, { aggregate, state, revision, chain, size });
     if (isLong) this.storeSnapshot(aggregate as never, stream, loaded);
     return loaded;
   }

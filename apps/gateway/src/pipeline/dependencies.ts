@@ -17,6 +17,7 @@ import { OperationData } from '../operation/operation-data.js';
 import { CallsInFlight } from '../request/calls-in-flight.js';
 import { Hosts } from '../request/hosts.js';
 import { ObserveRequests } from '../request/observe-requests.js';
+import { PageTurns } from '../request/page-turns.js';
 import { RateLimits } from '../request/rate-limits.js';
 import { RequestsInFlight } from '../request/requests-in-flight.js';
 import { UnreadAnswers } from '../server/unread-answers.js';
@@ -32,6 +33,7 @@ export class Dependencies {
     readonly rates: RateLimits,
     readonly inFlight: RequestsInFlight,
     readonly callsInFlight: CallsInFlight,
+    readonly pageTurns: PageTurns,
     readonly unread: UnreadAnswers,
     readonly authenticate: Authenticate,
     readonly services: ServiceClient,

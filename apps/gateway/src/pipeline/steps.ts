@@ -3,6 +3,7 @@ import { authorizeMembers } from './authorize-members.js';
 import { authorize } from './authorize.js';
 import { beginRecord } from './begin-record.js';
 import { callDocument } from './call-document.js';
+import { callList } from './call-list.js';
 import { callService } from './call-service.js';
 import { checkHostHeader } from './check-host-header.js';
 import { checkShape } from './check-shape.js';
@@ -36,6 +37,9 @@ const isStream = ({ http }: Operation): boolean => http!.stream === true;
 const isDocument = ({ http }: Operation): boolean => http!.document === true;
 const isCall = (operation: Operation): boolean => !isStream(operation);
 const isPlainCall = (operation: Operation): boolean => isCall(operation) && !isDocument(operation);
+const isList = (operation: Operation): boolean => hasCredentials(operation) && Array.isArray(operation.response);
+const isListCall = (operation: Operation): boolean => isPlainCall(operation) && isList(operation);
+const isOtherCall = (operation: Operation): boolean => isPlainCall(operation) && !isList(operation);
 const isRecordedCall = (operation: Operation): boolean => isCall(operation) && isRecordedByGateway(operation);
 const readsRecords = (operation: Operation): boolean =>
   operation.service === 'analytics' || operation.name === listTenantEvents.name;
@@ -78,7 +82,8 @@ export const STEPS = {
     { step: checkShape, when: isCall }, // body and query → request in the declared shape
     { step: authorizeMembers, when: hasMemberAccess }, // a role for members that need another permission
     { step: flushRecords, when: readsRecords }, // the list has the calls before it
-    { step: callService, when: isPlainCall }, // request → result of the service
+    { step: callService, when: isOtherCall }, // request → result of the service
+    { step: callList, when: isListCall }, // the same, when it is the turn of the tenant's list
     { step: callDocument, when: isDocument }, // request → public document, whose bytes are kept
     { step: recordSuccess, when: isRecordedCall }, // SUCCESS of a query, and what completes the record of a command
     { step: countTokenCall, when: isTokenCall }, // only calls with the right secret count for the client id

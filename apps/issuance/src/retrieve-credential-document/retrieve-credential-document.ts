@@ -4,14 +4,12 @@ import {
   type CredentialDocument,
   type RetrieveCredentialDocumentRequest,
 } from '@attestry/contracts';
-import { EventStore, readEvent } from '@attestry/event-store';
+import { EventStore, isFullPage, ONE_PAGE, readEvent } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import type { CredentialIssuedV1 } from '../issuance-session/issuance-session.events.js';
 import { issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
 import type { IssuedCredentialEvent, SealedDocument } from '../issued-credential/issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
-
-const PAGE = 512;
 
 /** The text remains sealed: webhooks opens it with its own right to the key. */
 @Operation(retrieveCredentialDocument)
@@ -34,13 +32,14 @@ export class RetrieveCredentialDocument {
     credentialId,
   }: RetrieveCredentialDocumentRequest): Promise<SealedDocument | undefined> {
     const stream = issuanceSessionStream(tenantId, sessionId);
-    for (let from = 0; ; from += PAGE) {
-      const page = await this.store.readStream(stream, { from, limit: PAGE });
+    for (let from = 0; ;) {
+      const page = await this.store.readStream(stream, { from, ...ONE_PAGE });
       for (const { type, data } of page) {
         const issued = data as CredentialIssuedV1;
         if (type === 'CredentialIssued' && issued.credentialId === credentialId) return issued.sealedCredential;
       }
-      if (page.length < PAGE) return undefined;
+      if (!isFullPage(page)) return undefined;
+      from = page.at(-1)!.revision + 1;
     }
   }
 }

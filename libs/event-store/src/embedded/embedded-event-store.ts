@@ -32,7 +32,7 @@ import { readText } from '../chain.js';
 import { EmbeddedCheckpoints } from './embedded-checkpoints.js';
 import { COLUMNS } from './columns.js';
 import { Tail } from './tail.js';
-import type { AppendAnswer, AppendArgs, EmbeddedOptions, PageAnswer, Rows } from './embedded.jobs.js';
+import type { AppendAnswer, AppendArgs, EmbeddedOptions, PageAnswer, ReadStreamArgs, Rows } from './embedded.jobs.js';
 import { EmbeddedLeases } from './embedded-leases.js';
 import { EmbeddedSnapshots } from './embedded-snapshots.js';
 import { PagedSubscription } from '../paged-subscription.js';
@@ -185,7 +185,8 @@ export class EmbeddedEventStore extends EventStore {
       throw unavailable(error);
     }
     if (rows.length < 8 * SHORT_READ) return fromRows(limit < 0 ? rows : rows.slice(0, 8 * limit));
-    return fromRows(await this.callJob<Rows>('readStream', [stream, from, limit, descending]));
+    const args: ReadStreamArgs = [stream, from, limit, descending, options.mostCharacters ?? Infinity];
+    return fromRows(await this.callJob<Rows>('readStream', args));
   }
 
   async readAll(options: ReadAllOptions): Promise<AllPage> {

@@ -56,6 +56,9 @@ const TENANTS = `
 /** Version 4: keys and single-use values are in this file (ADR 0074). An earlier release, which would make others, refuses it. */
 const KEYS = '';
 
+/** `limit` -1: all. */
+export type ReadStreamArgs = [stream: string, from: number, limit: number, descending: boolean, mostCharacters: number];
+
 const COLUMNS = 'position, stream, revision, id, type, schema_version, data, metadata';
 /** A page ends early at this many characters: pages of large events must not fill the memory. */
 const PAGE_CHARACTERS = 8 * 1024 * 1024;
@@ -209,8 +212,16 @@ export function createJobs(db: Database, options: unknown): Jobs {
     },
     readStream: {
       kind: 'read',
-      execute: ([stream, from, limit, descending]: [string, number, number, boolean]): Rows =>
-        (descending ? backwards : forwards).all(stream, from, limit).flat(),
+      execute([stream, from, limit, descending, mostCharacters]: ReadStreamArgs): Rows {
+        const rows: Rows = [];
+        let characters = 0;
+        for (const row of (descending ? backwards : forwards).iterate(stream, from, limit)) {
+          rows.push(...row);
+          characters += (row[6] as string).length + (row[7] as string).length;
+          if (characters > mostCharacters) break;
+        }
+        return rows;
+      },
     },
     readAll: {
       kind: 'read',

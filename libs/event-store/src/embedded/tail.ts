@@ -3,6 +3,8 @@ import type { AllPage, NewEvent, RecordedEvent, Revision, StreamName } from '../
 interface Remembered {
   position: number;
   category: string;
+  /** Characters. */
+  size: number;
   event: RecordedEvent;
 }
 
@@ -10,6 +12,8 @@ interface Remembered {
 const LENGTH = 2048;
 /** Surplus before the front is cut off, so that cutting is rare. */
 const SLACK = 512;
+/** Most characters of cached events. */
+const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /**
  * The newest events of a store, as this process appended them and in the order of their positions: subscribers that keep up are served from
@@ -17,24 +21,42 @@ const SLACK = 512;
  */
 export class Tail {
   private items: Remembered[] = [];
+  /** Characters of all items. */
+  private size = 0;
 
   add(stream: StreamName, category: string, first: number, revision: Revision, events: readonly NewEvent[]): void {
     const last = this.items.at(-1);
     // Results of one group commit arrive in the order of their positions.
-    if (last && last.position + 1 !== first) this.items = [];
+    if (last && last.position + 1 !== first) this.clear();
     for (const event of events) {
+      const size = event.text.data.length + event.text.metadata.length;
+      this.size += size;
       this.items.push({
         position: first,
         category,
+        size,
         event: { ...event, stream, revision: revision++, position: String(first++) },
       });
     }
-    if (this.items.length > LENGTH + SLACK) this.items.splice(0, this.items.length - LENGTH);
+    if (this.items.length > LENGTH + SLACK) this.drop(this.items.length - LENGTH);
+    if (this.size > MOST_CHARACTERS) this.shrink();
   }
 
   /** Drops all: events were discarded. */
   clear(): void {
     this.items = [];
+    this.size = 0;
+  }
+
+  /** To half, so that it is rare; at least the newest event stays. */
+  private shrink(): void {
+    let [count, size] = [0, this.size];
+    while (size > MOST_CHARACTERS / 2 && count < this.items.length - 1) size -= this.items[count++]!.size;
+    this.drop(count);
+  }
+
+  private drop(count: number): void {
+    for (const { size } of this.items.splice(0, count)) this.size -= size;
   }
 
   /** A page as the file would return it; `undefined` when the file must be read. */

@@ -35,6 +35,7 @@ import {
   streamRequest,
   type LogRecord,
 } from './messages.js';
+import { charactersOf } from '../stream-pages.js';
 import { StreamNames, type StreamFilter } from './stream-names.js';
 
 export interface EventStoreDbOptions {
@@ -106,7 +107,8 @@ export class EventStoreDbStore extends EventStore {
   }
 
   async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {
-    const { from, direction, limit } = options;
+    const { from, direction, limit, mostCharacters = Infinity } = options;
+    let characters = 0;
     if (limit === 0) return [];
     const events: RecordedEvent[] = [];
     const request = streamRequest(this.names.outer(stream), { from, backwards: direction === 'backwards', limit });
@@ -114,7 +116,8 @@ export class EventStoreDbStore extends EventStore {
       const record = recordOf(response, this.names);
       if (!record) return true;
       if (!record.event) throw new Error(`${stream}: revision ${record.revision} was written by something else`);
-      return events.push(record.event) !== limit;
+      characters += charactersOf([record.event]);
+      return events.push(record.event) !== limit && characters <= mostCharacters;
     });
     return events;
   }

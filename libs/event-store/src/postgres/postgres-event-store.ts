@@ -143,7 +143,13 @@ export class PostgresEventStore extends EventStore {
     const backwards = options.direction === 'backwards';
     const from = options.from ?? (backwards ? Number.MAX_SAFE_INTEGER : 0);
     const statement = backwards ? this.statements.backwards : this.statements.forwards;
-    return (await this.query<EventRow>(statement, [stream, from, options.limit ?? null])).map(toEvent);
+    const rows = await this.query<EventRow>(statement, [
+      stream,
+      from,
+      options.limit ?? null,
+      options.mostCharacters ?? null,
+    ]);
+    return rows.map(toEvent);
   }
 
   async readAll(options: ReadAllOptions): Promise<AllPage> {

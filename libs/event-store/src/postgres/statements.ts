@@ -46,6 +46,16 @@ export const statementsOf = (schema: string, partitioned: boolean) => {
          WHERE total - octet_length(data) - octet_length(metadata) < $3::bigint
        ) AS page ON true ORDER BY page.position`,
     );
+  // Characters, of which the text of a client has as many or more: it would take a page that ended at fewer for the last one.
+  const ofStream = (name: string, compared: string, order: string) =>
+    statement(
+      name,
+      `SELECT ${COLUMNS} FROM (
+         SELECT sum(length(data) + length(metadata)) OVER (ORDER BY ${order}) AS total, ${COLUMNS}
+         FROM (SELECT ${COLUMNS} FROM ${events} WHERE stream = $1 AND revision ${compared} $2 ORDER BY ${order} LIMIT $3) AS found
+       ) AS measured
+       WHERE $4::bigint IS NULL OR total - length(data) - length(metadata) <= $4::bigint ORDER BY ${order}`,
+    );
   return {
     channel: `${schema}.events`,
     append: statement(
@@ -72,14 +82,8 @@ export const statementsOf = (schema: string, partitioned: boolean) => {
       ),
     keepPartitions: statement('keep partitions', `SELECT ${schema}.keep_partitions()`),
     head: statement('head', `SELECT ${newest}`),
-    forwards: statement(
-      'forwards',
-      `SELECT ${COLUMNS} FROM ${events} WHERE stream = $1 AND revision >= $2 ORDER BY revision LIMIT $3`,
-    ),
-    backwards: statement(
-      'backwards',
-      `SELECT ${COLUMNS} FROM ${events} WHERE stream = $1 AND revision <= $2 ORDER BY revision DESC LIMIT $3`,
-    ),
+    forwards: ofStream('forwards', '>=', 'revision'),
+    backwards: ofStream('backwards', '<=', 'revision DESC'),
     all: page('all', `SELECT ${COLUMNS} FROM ${events} WHERE position > $1 ORDER BY position LIMIT $2`),
     // Compared as a pair for the same reason as below.
     ofTenant: page(
