@@ -19,7 +19,7 @@ import { issue, makeIssuer, type Issuer } from '../journey.js';
 // Floods of one tenant's data or callers beside the issuance of another tenant, with the default limits, in one process.
 
 const MIB = 1_048_576;
-/** Longest issuance of the other tenant, from the offer to the credential, milliseconds. */
+/** Of an issuance to the other tenant, from the offer to the credential, milliseconds. */
 const UNDISTURBED_MS = 1000;
 /** Most bytes by which a flood may enlarge the process. Memory is collected late: what is unbounded exceeds it within seconds. */
 const MOST_GROWTH = 1024 * MIB;
@@ -44,8 +44,16 @@ afterAll(() => platform?.stop());
 const residentBytes = (): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${platform.pid}/status`, 'latin1'))![1]) * 1024;
 
+interface Beside {
+  /** Milliseconds of an issuance. */
+  median: number;
+  longest: number;
+  /** Bytes of the process. */
+  growth: number;
+}
+
 /** Issues to the other tenant while `flood` runs, and at least five times. */
-const besideIssuance = async (flood: () => Promise<unknown>): Promise<{ slowest: number[]; growth: number }> => {
+const besideIssuance = async (flood: () => Promise<unknown>): Promise<Beside> => {
   const before = residentBytes();
   let growth = 0;
   let isOver = false;
@@ -60,15 +68,16 @@ const besideIssuance = async (flood: () => Promise<unknown>): Promise<{ slowest:
     await pause(100);
   }
   await flooding;
-  // One in twenty may meet a pause of the machine.
-  const slowest = times.sort((a, b) => b - a).slice(Math.floor(times.length / 20), Math.floor(times.length / 20) + 1);
-  return { slowest, growth };
+  times.sort((a, b) => a - b);
+  return { median: times[times.length >> 1]!, longest: times.at(-1)!, growth };
 };
-const isUndisturbed = ({ slowest, growth }: Awaited<ReturnType<typeof besideIssuance>>): void => {
+const isUndisturbed = ({ median, longest, growth }: Beside): void => {
   process.stderr.write(
-    `    beside: ${slowest.map((ms) => Math.round(ms)).join()} ms, ${Math.round(growth / MIB)} MiB\n`,
+    `    beside: ${Math.round(median)}, at most ${Math.round(longest)} ms, ${Math.round(growth / MIB)} MiB\n`,
   );
-  for (const ms of slowest) expect(ms).toBeLessThan(UNDISTURBED_MS);
+  expect(median).toBeLessThan(UNDISTURBED_MS);
+  // One issuance may meet a pause of the machine.
+  expect(longest).toBeLessThan(5 * UNDISTURBED_MS);
   expect(growth).toBeLessThan(MOST_GROWTH);
 };
 
@@ -114,13 +123,27 @@ describe('500 connections of two addresses that read nothing of a document', () 
     for (let n = 0; n < 500; n++) await ask(path, n % 2 ? '127.0.0.2' : '127.0.0.3');
     await pause(12_000);
   };
+  /** What each connection has received and gets now that it reads. */
+  const received = () =>
+    Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise<{ length: number; isEnded: boolean }>((resolve) => {
+            let length = 0;
+            socket.on('data', (chunk: Buffer) => (length += chunk.length));
+            socket.once('close', () => resolve({ length, isEnded: true }));
+            socket.resume();
+            setTimeout(() => resolve({ length, isEnded: false }), 3000);
+          }),
+      ),
+    );
   const read = async (path: string) => {
     const { status, text } = await new ApiClient(flooded.url).request('GET', path);
     return [status, text.length] as const;
   };
 
   it(
-    'of 2 MB of issuer metadata [T682]',
+    'of 2 MB of issuer metadata [T538] [T682]',
     async () => {
       const logo = Buffer.from(Array.from({ length: 67_000 }, (_, n) => (n * n * 31 + (n >> 3) * 7) & 255));
       const uri = `data:image/png;base64,${logo.toString('base64')}`;
@@ -133,6 +156,10 @@ describe('500 connections of two addresses that read nothing of a document', () 
       isUndisturbed(await besideIssuance(flood(path)));
       const [status, length] = await read(path);
       expect([status, length > 1.6 * MIB]).toEqual([200, true]);
+      // The share of each address, 16 MiB; the other requests got a 429, or their answers were ended after 10 s.
+      const connections = await received();
+      expect(connections.filter((one) => one.length > MIB).length).toBeLessThanOrEqual(20);
+      expect(connections.filter(({ isEnded }) => isEnded).length).toBeGreaterThan(0);
     },
     LIMIT_MS,
   );
@@ -192,7 +219,7 @@ it(
 );
 
 it(
-  'refused pushes and authorizations of a stranger who knows a client [T685]',
+  'refused pushes and authorizations of an unknown caller who names a registered client [T685]',
   async () => {
     const back = 'https://known-wallet.example/back';
     await registerWallet(flooded.api, CLIENT, back);
