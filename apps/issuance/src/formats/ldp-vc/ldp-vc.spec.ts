@@ -218,6 +218,16 @@ describe('the claims of an ldp_vc', () => {
     });
   });
 
+  it('are refused with sets in an array by the check and by the signature, where a context names them [T677]', async () => {
+    const { own, pinned } = withContext({ grades: { '@id': 'urn:example:grades' }, row: '@set' });
+    const grades = GRADES.map((row) => ({ row }));
+    const fault = { claim: 'grades', msg: expect.stringMatching(/^must not have arrays in arrays/) as string };
+    expect(await checked({ grades }, own, pinned)).toEqual(fault);
+    const unsigned = own.prepare({ ...credential({ grades }), configuration: pinned });
+    await expect(own.sign(TENANT, [unsigned], signer)).rejects.toMatchObject({ claim: 'grades' });
+    expect(await checked({ grades })).toBeUndefined();
+  });
+
   it.each<[string[], boolean]>([
     [[], false],
     [['other'], false],

@@ -16,6 +16,7 @@ import {
   CanonicalizationTooLong,
   DocumentFault,
   hasNestedArray,
+  mayHaveSet,
   proofOptions,
   proofOptionsDocument,
   signProof,
@@ -172,7 +173,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     // Signing itself finds everything else that the check finds.
     const fault =
       plainClaimFault(claims, credentials.length) ??
-      (await this.tryClaims(tenantId, configuration, claimsWithNestedArrays(unchecked)));
+      (await this.tryClaims(tenantId, configuration, claimsWithNestedArrays(unchecked, configuration)));
     if (fault) throw deniedClaim(CHECK, fault);
     try {
       const [optionsHash, ...hashes] = await this.hashes(tenantId, first, credentials);
@@ -242,8 +243,16 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
 
 const CHECK = 'formats/ldp-vc';
 
-const claimsWithNestedArrays = (claims: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(claims).filter(([, value]) => hasNestedArray(value)));
+/** Only a context of the configuration can make a set of an object. */
+const claimsWithNestedArrays = (
+  claims: Record<string, unknown>,
+  { content }: LdpVcConfiguration,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(claims).filter(
+      ([, value]) => hasNestedArray(value) || (content.contexts.length > 0 && mayHaveSet(value)),
+    ),
+  );
 
 /** Claims of a credential that are mapped from source claims with these names. */
 const mappedFrom = (
