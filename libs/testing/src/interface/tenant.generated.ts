@@ -5162,12 +5162,16 @@ export interface components {
   headers: {
     /** @description Whether and how long the response may be cached. */
     'cache-control': string;
+    /** @description Entity tag of the representation, another one for each encoding. */
+    etag: string;
     /** @description Redirect target. */
     location: string;
     /** @description `handling=lenient` if the request has this preference (RFC 7240); otherwise absent. */
     'preference-applied': 'handling=lenient';
     /** @description Seconds to wait before the next call. */
     'retry-after': number;
+    /** @description Headers of the request that select the representation, such as `Accept-Encoding`. */
+    vary: string;
     /** @description Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal. */
     'www-authenticate': string;
     /** @description Maximum number of calls in the current window. */
@@ -5186,7 +5190,10 @@ export interface operations {
   retrieveDidConfiguration: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5196,6 +5203,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5266,6 +5275,20 @@ export interface operations {
            */
           'application/json': components['schemas']['DidConfiguration'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
@@ -5276,7 +5299,10 @@ export interface operations {
   retrieveDidConfigurationByPath: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5286,6 +5312,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5357,6 +5385,20 @@ export interface operations {
           'application/json': components['schemas']['DidConfiguration'];
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
@@ -5366,7 +5408,10 @@ export interface operations {
   retrieveDidDocument: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5376,6 +5421,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5439,6 +5486,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
@@ -5449,7 +5510,10 @@ export interface operations {
   retrieveJwtVcIssuer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5459,6 +5523,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5489,6 +5555,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
@@ -5500,7 +5580,10 @@ export interface operations {
   retrieveAuthorizationServerMetadata: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5510,6 +5593,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5634,6 +5719,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
@@ -5643,7 +5742,10 @@ export interface operations {
   retrieveIssuerMetadata: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5653,6 +5755,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5886,6 +5990,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
@@ -5895,7 +6013,10 @@ export interface operations {
   retrieveDidDocumentByPath: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description One or more path segments, separated by slashes. */
         path: string;
@@ -5908,6 +6029,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5971,6 +6094,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
@@ -5981,7 +6118,10 @@ export interface operations {
   retrieveManifest: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5991,6 +6131,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -6012,6 +6154,20 @@ export interface operations {
           'application/json': components['schemas']['BrandManifest'];
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
@@ -6022,7 +6178,10 @@ export interface operations {
   retrieveContext: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -6032,6 +6191,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -6051,6 +6212,20 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
@@ -7397,7 +7572,10 @@ export interface operations {
   retrieveOauthKeys: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -7407,6 +7585,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -7423,6 +7603,20 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
@@ -8914,7 +9108,10 @@ export interface operations {
   retrieveIacas: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -8924,6 +9121,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -8943,6 +9142,20 @@ export interface operations {
           'application/json': components['schemas']['IacaList'];
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
@@ -8953,7 +9166,10 @@ export interface operations {
   retrieveIssuerCa: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -8963,6 +9179,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -8979,6 +9197,20 @@ export interface operations {
            */
           'application/json': components['schemas']['IssuerCa'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -9646,7 +9878,10 @@ export interface operations {
   retrieveTypeMetadata: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description `type` of the credential configuration. */
         type: string;
@@ -9661,6 +9896,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -9686,6 +9923,20 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -11367,7 +11618,10 @@ export interface operations {
   retrieveWebhookKeys: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -11377,6 +11631,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -11400,6 +11656,20 @@ export interface operations {
            */
           'application/json': components['schemas']['WebhookKeySet'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
@@ -12026,7 +12296,10 @@ export interface operations {
   retrieveRevocationListCompactSemantic: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -12039,6 +12312,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -12048,6 +12323,20 @@ export interface operations {
         content: {
           'application/cwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -12526,7 +12815,10 @@ export interface operations {
   retrieveRevocationListCompact: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -12539,6 +12831,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -12548,6 +12842,20 @@ export interface operations {
         content: {
           'application/cwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -14077,7 +14385,10 @@ export interface operations {
   retrieveIacaCrl: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the IACA. */
         id: string;
@@ -14090,6 +14401,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14099,6 +14411,19 @@ export interface operations {
         content: {
           'application/pkix-crl': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -14184,7 +14509,10 @@ export interface operations {
   retrieveStatusListTokenIdentifierList: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -14197,6 +14525,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14207,6 +14537,20 @@ export interface operations {
           'application/cwt': string;
           'application/identifierlist+cwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -14575,7 +14919,10 @@ export interface operations {
   retrieveStatusListTokenMobile: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -14588,6 +14935,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14598,6 +14947,20 @@ export interface operations {
           'application/cwt': string;
           'application/statuslist+cwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -14887,7 +15250,10 @@ export interface operations {
   retrieveStatusListDistribution: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -14897,6 +15263,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14922,6 +15290,20 @@ export interface operations {
            */
           'application/json': components['schemas']['StatusListDistribution'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
@@ -15336,7 +15718,10 @@ export interface operations {
   retrieveStatusListToken: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -15349,6 +15734,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -15359,6 +15746,20 @@ export interface operations {
           'application/statuslist+cwt': string;
           'application/statuslist+jwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -15372,7 +15773,10 @@ export interface operations {
   retrieveStatusListAggregation: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -15382,6 +15786,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -15407,6 +15813,20 @@ export interface operations {
            */
           'application/json': components['schemas']['StatusListAggregation'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
@@ -16066,7 +16486,10 @@ export interface operations {
   retrieveStatusListTokenWebSemantic: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -16079,6 +16502,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -16156,6 +16581,20 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
