@@ -97,11 +97,11 @@ export interface UsableClaims {
 }
 
 /**
- * Claims of a foreign JSON text without those that have an inexact number at any depth: these are null, which is no value, so that no earlier
- * value of the name takes its place.
+ * Claims of a foreign JSON text without those that have, at any depth, an inexact number or half of a surrogate pair, which two readers take
+ * for different texts (RFC 8259 §8.2): these are null, which is no value, so that no earlier value of the name takes its place.
  * @param path of the claims in the text
  */
-export const withoutInexactNumbers = (
+export const usableClaims = (
   claims: Record<string, unknown>,
   text: string,
   path: readonly string[] = [],
@@ -109,9 +109,18 @@ export const withoutInexactNumbers = (
   const names = inexactNumbers(text, Infinity)
     .filter((steps) => steps.length > path.length && path.every((step, index) => steps[index] === step))
     .map((steps) => steps[path.length]!);
+  // Only an escape makes one: the text itself is well-formed.
+  if (/\\u[dD][89a-fA-F]/.test(text))
+    for (const [name, value] of Object.entries(claims)) if (!isWellFormed(value)) names.push(name);
   const unusable = [...new Set(names)].filter((name) => Object.hasOwn(claims, name));
   if (unusable.length === 0) return { claims, unusable };
   return { claims: { ...claims, ...Object.fromEntries(unusable.map((name) => [name, null])) }, unusable };
+};
+
+const isWellFormed = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, member]) => name.isWellFormed() && isWellFormed(member));
 };
 
 /** Unusable claims that a log line or a record names, and longest name. */

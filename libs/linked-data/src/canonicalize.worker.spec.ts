@@ -103,6 +103,43 @@ describe('arrays in arrays', () => {
     expect(await faultOf({ grades }, own)).toEqual(['grades', 'nestedArrays']);
   });
 
+  const ALIASES = {
+    list: '@list',
+    set: '@set',
+    bag: { '@id': 'set' },
+    json: '@json',
+    at: '@index',
+    kind: '@type',
+    value: '@value',
+  };
+  const TERM = { grades: { '@id': 'urn:grades' } };
+  it.each<[string, unknown, object]>([
+    ['sets in a list of sets', [{ set: ['math', 1] }, { set: ['physics', 5] }], TERM],
+    ['a set by the name of a name', [{ bag: ['math', 1] }, { bag: ['physics', 5] }], TERM],
+    ['a set with an index', [{ set: ['math', 1], at: 'a' }, 'x'], TERM],
+    ['a set of arrays', { set: GRADES }, TERM],
+    ['a set in an object', { of: [{ rows: [{ set: ['math', 1] }] }] }, TERM],
+    ['a set beside a list', [{ list: ['math', 1] }, { set: ['physics', 5] }], TERM],
+    [
+      'a set where the term is a set',
+      [{ set: ['math', 1] }],
+      { grades: { '@id': 'urn:grades', '@container': '@set' } },
+    ],
+  ])('are a fault by other names of keywords: %s [T677]', async (_, grades, own) => {
+    expect(await faultOf({ grades }, { ...ALIASES, ...own })).toEqual(['grades', 'nestedArrays']);
+  });
+
+  it.each<[string, unknown, object]>([
+    ['lists', { list: GRADES }, TERM],
+    ['lists in an array', [{ list: ['math', 1] }, { list: ['physics', 5] }], TERM],
+    ['JSON literals', [{ kind: 'json', value: GRADES }], TERM],
+    ['sets in a JSON literal', [{ set: ['math', 1] }, { set: ['physics', 5] }], { grades: JSON_LITERAL }],
+    ['sets in a list, which are lists of it', [{ set: ['math', 1] }, { set: ['physics', 5] }], { grades: LIST }],
+    ['objects whose member is an array', [{ rows: ['math', 1] }, { rows: ['physics', 5] }], TERM],
+  ])('are none by other names of keywords: %s [T677]', async (_, grades, own) => {
+    expect(await faultOf({ grades }, { ...ALIASES, ...own })).toBeUndefined();
+  });
+
   it('are all found, and no other arrays [T566]', async () => {
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(

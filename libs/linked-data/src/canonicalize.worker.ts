@@ -151,18 +151,61 @@ export const hasNestedArray = (value: unknown): boolean =>
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
+/** True when an object with an array is a member of an array somewhere inside: it is an array in an array where a context makes it a set. */
+export const mayHaveSet = (value: unknown): boolean =>
+  isObject(value) &&
+  ((Array.isArray(value) &&
+    value.some((entry) => isObject(entry) && !Array.isArray(entry) && Object.values(entry).some(Array.isArray))) ||
+    Object.values(value).some(mayHaveSet));
+
+/** Terms that may be another name of `@set` (JSON-LD 1.1 §4.1.5), directly or by another such term. Those of all contexts, whatever their scope. */
+const aliasesOfSet = (texts: Iterable<string>): ReadonlySet<string> => {
+  const definitions: [term: string, id: unknown][] = [];
+  const collect = (value: unknown): void => {
+    if (!isObject(value)) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (!Array.isArray(value) && !name.startsWith('@'))
+        definitions.push([name, isObject(member) ? (member as { '@id'?: unknown })['@id'] : member]);
+      collect(member);
+    }
+  };
+  // Characters of the keyword may be escaped.
+  for (const text of texts) if (/@set|\\u/.test(text)) collect(JSON.parse(text));
+  const aliases = new Set(['@set']);
+  for (let known = 0; known < aliases.size;) {
+    known = aliases.size;
+    for (const [term, id] of definitions) if (typeof id === 'string' && aliases.has(id)) aliases.add(term);
+  }
+  return aliases;
+};
+
+/** An object that may be a set: a member that may be another name of `@set`, and at most one more, which is no object (`@index`). */
+const membersOfSet = (value: unknown, aliases: ReadonlySet<string>): unknown[] | undefined => {
+  if (!isObject(value) || Array.isArray(value)) return undefined;
+  const members = Object.entries(value);
+  const [, set] = members.find(([name]) => aliases.has(name)) ?? [];
+  if (!Array.isArray(set) || members.length > 2) return undefined;
+  return members.filter(([, member]) => isObject(member)).length === 1 ? (set as unknown[]) : undefined;
+};
+
 /**
  * Each outermost array of arrays in a value, as it is and flattened, with what decides how it is read: the members around it, and of their
- * siblings those that can be a type.
+ * siblings those that can be a type. An object in an array that may be a set is one of its arrays, each tried alone.
  */
 function* nestedArraysIn(
   value: object,
   within: (inner: unknown) => unknown,
+  aliases: ReadonlySet<string>,
 ): Generator<{ nested: unknown; flat: unknown }> {
   if (Array.isArray(value)) {
     const flat = value.flat(Infinity) as unknown[];
     if (value.some(Array.isArray)) yield { nested: within(value), flat: within(flat) };
-    for (const entry of flat) if (isObject(entry)) yield* nestedArraysIn(entry, (inner) => within([inner]));
+    for (const entry of flat) {
+      const members = membersOfSet(entry, aliases);
+      if (members)
+        yield { nested: within([entry, 'urn:example:other']), flat: within([...members, 'urn:example:other']) };
+      if (isObject(entry)) yield* nestedArraysIn(entry, (inner) => within([inner]), aliases);
+    }
     return;
   }
   const members = Object.entries(value);
@@ -170,7 +213,7 @@ function* nestedArraysIn(
     members.filter(([, member]) => !isObject(member) || (Array.isArray(member) && !member.some(isObject))),
   );
   for (const [name, member] of members)
-    if (isObject(member)) yield* nestedArraysIn(member, (inner) => within({ ...plain, [name]: inner }));
+    if (isObject(member)) yield* nestedArraysIn(member, (inner) => within({ ...plain, [name]: inner }), aliases);
 }
 
 /**
@@ -202,10 +245,11 @@ export const findClaimFault = async (
     }
     return { claim: entries[faulty - 1]?.[0], fault };
   }
+  const aliases = aliasesOfSet(contexts.values());
   for (const [claim, value] of entries) {
-    if (!hasNestedArray(value)) continue;
+    if (!hasNestedArray(value) && !(aliases.size > 1 && mayHaveSet(value))) continue;
     const inClaim = (inner: unknown) => withClaims([[claim, inner]]);
-    for (const { nested, flat } of nestedArraysIn(value as object, inClaim)) {
+    for (const { nested, flat } of nestedArraysIn(value as object, inClaim, aliases)) {
       let isSame = false;
       const ofArray = await faultIn(async () => {
         isSame = (await canonicalForm(nested as object)) === (await canonicalForm(flat as object));

@@ -5,7 +5,13 @@ export {
   DocumentFault,
   type CanonicalizationOptions,
 } from './canonicalization.js';
-export { hasNestedArray, type ClaimsResult, type ContextLimits, type ContextResult } from './canonicalize.worker.js';
+export {
+  hasNestedArray,
+  mayHaveSet,
+  type ClaimsResult,
+  type ContextLimits,
+  type ContextResult,
+} from './canonicalize.worker.js';
 export { ED25519_SIGNATURE_2018, proofOptionsDocument, type Signable } from './ed25519-signature-2018.js';
 export { proofOptions, signProof, type ProofSuite, type UnsignedProof } from './proofs.js';
 export {

@@ -181,5 +181,10 @@ export const toAppError = (
     : new AppError('internal', 'Internal error');
 };
 
-const describeCause = (cause: unknown): string | undefined =>
-  cause === undefined ? undefined : cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+const describeCause = (cause: unknown): string | undefined => {
+  if (cause === undefined) return undefined;
+  if (!(cause instanceof Error)) return String(cause);
+  const stack = cause.stack ?? cause.message;
+  // The message about a malformed text quotes it.
+  return cause.name === 'SyntaxError' ? `SyntaxError${stack.slice(stack.search(/\n\s+at /))}` : stack;
+};

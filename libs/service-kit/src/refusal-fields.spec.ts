@@ -78,4 +78,46 @@ describe('the log fields of a refusal [T658]', () => {
     const { reason, member } = refusalFields(invalidBody('m'.repeat(2000), 'r'.repeat(2000)), requestOf({}));
     expect([(member as string).length, (reason as string).length]).toEqual([301, 301]);
   });
+
+  it.each<[string, Parameters<typeof refusalFields>[1]]>([
+    ['equals signs in a value', requestOf({ nope: '1='.repeat(500_000) })],
+    ['equals signs in a form', raw('1='.repeat(32_000))],
+    ['mail addresses', raw('a@='.repeat(32_000))],
+    ['many short values', requestOf({ list: Array.from({ length: 200_000 }, (_, n) => `v${n}`) })],
+    ['many members', requestOf(Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`m${n}`, n])))],
+    ['numbers', raw(JSON.stringify(Array.from({ length: 100_000 }, (_, n) => n)))],
+    [
+      'texts of JSON in texts',
+      requestOf({ a: JSON.stringify([JSON.stringify([JSON.stringify(['1.2 '.repeat(9000)])])]) }),
+    ],
+    ['tokens', raw(`a.${Buffer.from(JSON.stringify({ a: '1.b '.repeat(30_000) })).toString('base64url')}.c`)],
+    ['a query', { ...raw(''), raw: { method: 'GET', url: `/x?${'1='.repeat(7000)}`, headers: {}, text: '' } }],
+  ])('are found in bounded time: %s', (_title, request) => {
+    refusalFields(invalidBody('m', 'must be 1 of 2 at most'), requestOf({}));
+    const begun = process.cpuUsage();
+    refusalFields(invalidBody('m', `must be ${'x1 '.repeat(5000)}`), request);
+    const { user, system } = process.cpuUsage(begun);
+    // Of several seconds before it was bounded.
+    expect((user + system) / 1000).toBeLessThan(300);
+  });
+
+  it('have no reason where the request is too large to be compared', () => {
+    const large = requestOf({ list: Array.from({ length: 5000 }, (_, n) => n) });
+    expect(refusalFields(new AppError('invalid', 'no'), large)).toEqual({ code: 'BadRequest' });
+  });
+
+  it('name members of forms and of JSON texts', () => {
+    const missing = oauthError('invalid_request', 'code_challenge is missing');
+    expect(refusalFields(missing, raw('code_challenge_method=S256&response_type=code'))).toMatchObject({
+      reason: '***_challenge is missing',
+    });
+    const unknown = oauthError('invalid_request', 'credential_identifier is not known');
+    expect(refusalFields(unknown, raw('{"credential_identifier":"a"}'))).toMatchObject({
+      reason: 'credential_identifier is not known',
+    });
+    const grant = oauthError('unsupported_grant_type', 'grant_type must be authorization_code');
+    expect(refusalFields(grant, raw('grant_type=password&client_id=x1y2'))).toMatchObject({
+      reason: 'grant_type must be authorization_code',
+    });
+  });
 });

@@ -2,6 +2,8 @@ import type { AppError, OperationRequest } from '@attestry/contracts';
 
 /** Most characters of a reason and of the path of a member in a log line. */
 const MAX_SHOWN = 300;
+/** Most characters that are compared with the request. */
+const MAX_READ = 2000;
 /** Shortest value that is looked for in a reason: shorter ones are parts of words. */
 const MIN_VALUE = 3;
 const HIDDEN = '***';
@@ -28,58 +30,99 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** What a text holds when it is encoded: JSON, a form, or the payload of a JWT. */
-const heldBy = (text: string): unknown[] => {
-  if (/^\s*[[{]/.test(text)) return [parsed(text)];
+/** Most characters of a request, and most texts and numbers in it, that are compared with a reason. */
+const MAX_COMPARED = 64 * 1024;
+const MAX_VALUES = 4000;
+/** A request holds a token, which holds a text of JSON. What is encoded more often is compared as it is. */
+const MAX_LEVELS = 3;
+
+/** What an encoded text holds, and whether that is all: names of members of JSON and of a form are no values. */
+const heldBy = (text: string, level: number): { held: unknown[]; isAll: boolean } => {
+  if (level >= MAX_LEVELS) return { held: [], isAll: false };
+  if (/^\s*[[{]/.test(text)) {
+    const value = parsed(text);
+    return { held: [value], isAll: value !== undefined };
+  }
   const [, header, payload] = /^([\w-]+)\.([\w-]+)\./.exec(text) ?? [];
-  if (payload !== undefined)
-    return [header!, payload].map((part) => parsed(Buffer.from(part, 'base64url').toString('utf8')));
-  return text.includes('=') ? [...new URLSearchParams(text).values()] : [];
+  if (payload !== undefined) {
+    const held = [header!, payload].map((part) => parsed(Buffer.from(part, 'base64url').toString('utf8')));
+    return { held, isAll: false };
+  }
+  // Only the request itself is a form: a value with equals signs is compared as it is.
+  if (level > 0 || !text.includes('=')) return { held: [], isAll: false };
+  return { held: [...new URLSearchParams(text).values()], isAll: true };
 };
 
 /**
  * Texts and numbers of a request that its reason has, longest first. A value is compared with the reason, not stored: most are longer than it.
+ * @returns undefined where the request is too large for that
  */
-const valuesIn = (reason: string, request: unknown): string[] => {
+const valuesIn = (reason: string, request: unknown, encoded: readonly string[]): string[] | undefined => {
   const found = new Set<string>();
-  const below: unknown[] = [request];
+  const below: [value: unknown, level: number][] = [[request, 1]];
+  for (const text of encoded) below.push([text, 0]);
+  let [values, characters] = [0, 0];
   while (below.length > 0) {
-    const value = below.pop();
+    const [value, level] = below.pop()!;
     if (isContainer(value)) {
-      for (const entry of Object.values(value)) below.push(entry);
+      const entries = Object.values(value);
+      if (below.length + entries.length > MAX_VALUES) return undefined;
+      for (const entry of entries) below.push([entry, level]);
       continue;
     }
-    if (typeof value === 'string') for (const held of heldBy(value)) below.push(held);
-    else if (typeof value !== 'number') continue;
+    if (typeof value !== 'string' && typeof value !== 'number') continue;
     const text = String(value).trim();
+    characters += text.length;
+    if (++values > MAX_VALUES || characters > MAX_COMPARED) return undefined;
+    const { held, isAll } = typeof value === 'string' ? heldBy(text, level) : { held: [], isAll: false };
+    if (below.length + held.length > MAX_VALUES) return undefined;
+    for (const one of held) below.push([one, level + 1]);
+    if (isAll) continue;
     for (const part of [text, ...tellingPartsOf(text)])
       if (part.length >= MIN_VALUE && part.length <= reason.length && reason.includes(part)) found.add(part);
   }
   return [...found].sort((a, b) => b.length - a.length);
 };
 
-const shown = (text: string, request: unknown): string => {
-  const hidden = valuesIn(text, request).reduce((rest, value) => rest.replaceAll(value, HIDDEN), text);
-  return hidden.length > MAX_SHOWN ? `${hidden.slice(0, MAX_SHOWN).toWellFormed()}…` : hidden;
+const cut = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
+
+/** Without values of the request; undefined where it is too large to look for them. */
+const shown = (whole: string, request: Partial<OperationRequest> | undefined): string | undefined => {
+  // More than is shown, so that no value is cut before it is found.
+  const text = cut(whole, MAX_READ);
+  const { raw, ...parts } = request ?? {};
+  const encoded = raw ? [raw.text, raw.url.slice(raw.url.indexOf('?') + 1)] : [];
+  const values = valuesIn(text, raw ? { ...parts, headers: raw.headers, url: raw.url } : parts, encoded);
+  return (
+    values &&
+    cut(
+      values.reduce((rest, value) => rest.replaceAll(value, HIDDEN), text),
+      MAX_SHOWN,
+    )
+  );
 };
 
 /**
  * Fields of a log line about a refusal: the member and the reason of its first fault, and how many more there are. A message may repeat a part
  * of the request to its caller; in the log every value of the request is replaced, whoever wrote the message. Of details only `param` and
  * `msg` are read, never `value`.
- * @param request as it was sent: its members, not its values, may be named. Where it is not known there is no reason
+ * @param request as it was sent: its members, not its values, may be named. Where it is not known, or too large to be compared, there is no
+ *   reason
  */
 export const refusalFields = (
   { code, check, claim, message, details }: AppError,
   request: Partial<OperationRequest> | undefined,
 ): Record<string, unknown> => {
   const [first, ...more] = details ?? [];
+  const member = first && shown(first.param, request);
+  const reason = request && shown(first?.msg ?? message, request);
   return {
     code,
     ...(check !== undefined && { check }),
     ...(claim !== undefined && { claim }),
-    ...(first && { member: shown(first.param, request) }),
-    ...(request && { reason: shown(first?.msg ?? message, request) }),
+    ...(member !== undefined && { member }),
+    ...(reason !== undefined && { reason }),
     ...(more.length > 0 && { furtherFaults: more.length }),
   };
 };

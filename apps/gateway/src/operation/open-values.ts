@@ -13,17 +13,13 @@ const isOpen = (type: DtoClass): boolean => {
 };
 
 /**
- * Whether the body of an operation of issuance has values that are stored and signed as they are: claims of offers and users, default values
- * of mappings and of parameters of claims sources. Derived from the contract, once for each operation.
+ * Whether the body of an operation of the tenant API has values that are stored, signed or sent as they are: claims of offers and users, default
+ * values of mappings and of parameters of claims sources, parameters of requests to a provider. Derived from the contract, once for each operation.
  */
 export const hasOpenValues = (operation: Operation): boolean => {
   let open = known.get(operation);
   if (open === undefined) {
-    open =
-      operation.service === 'issuance' &&
-      operation.access.kind === 'roles' &&
-      operation.body !== undefined &&
-      isOpen(operation.body as DtoClass);
+    open = operation.access.kind === 'roles' && operation.body !== undefined && isOpen(operation.body as DtoClass);
     known.set(operation, open);
   }
   return open;

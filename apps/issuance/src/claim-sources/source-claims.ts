@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   namesOfUnusable,
   oauthError,
-  withoutInexactNumbers,
+  usableClaims,
   type CredentialProfile,
   type UsableClaims,
 } from '@attestry/contracts';
@@ -100,7 +100,7 @@ export class SourceClaims {
     const { authorization } = source;
     if (answer.status === 401 && authorization?.type === 'oauth-client-credentials')
       this.tokens.forget(tenantId, authorization);
-    return withoutInexactNumbers(claimsOfAnswer(answer), Buffer.from(answer.body).toString('utf8'));
+    return usableClaims(claimsOfAnswer(answer), Buffer.from(answer.body).toString('utf8'));
   }
 
   private async credentialsOf(tenantId: string, { authorization }: ConfiguredSource): Promise<Record<string, string>> {

@@ -5,10 +5,16 @@ import { Sealing, type Sealed, type StoredValue } from '@attestry/keys';
 import { SourceClaims } from '../claim-sources/source-claims.js';
 import { claimsOfCredential, withoutClaimSet } from '../claim-sets/claim-sets.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { CredentialFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
+
+/** Claims of a credential. */
+export interface IssuedClaims extends Pick<CredentialFacts, 'uncheckedClaims'> {
+  claims: Record<string, unknown>;
+}
 
 /** Where the claims of a credential come from (specification notes, Issuance). */
 @Injectable()
@@ -32,7 +38,7 @@ export class CredentialClaims {
     configuration: ActiveConfiguration,
     credentialIdentifier: string | undefined,
     record: WalletRecord,
-  ): Promise<Record<string, unknown>> {
+  ): Promise<IssuedClaims> {
     const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
     const known = person.status === 'active' ? person : undefined;
     // One who began with this offer may have no event yet (ADR 0071).
@@ -50,6 +56,9 @@ export class CredentialClaims {
       ...('userInfo' in session.origin && { userInfo: session.origin.userInfo }),
     };
     const { claimSourceId } = configuration.content;
+    // Offers of before were not checked, and work as before (ADR 0099): only what comes now is.
+    const isOfBefore = session.sealedClaims !== undefined;
+    let unchecked: string[] = [];
     if (claimSourceId !== undefined) {
       const [before, claimSet] =
         session.identifiers && ofSession ? withoutClaimSet(ofSession, credentialIdentifier) : [ofSession];
@@ -58,8 +67,10 @@ export class CredentialClaims {
       const caller = { tenantId, userId: session.userId, sourceId: claimSourceId };
       const returned = await this.sources.request(caller, sourced, { ...from, claims: known }, record);
       from.claims = { ...known, ...returned, ...claimSet };
+      unchecked = Object.keys(returned).filter((name) => !claimSet || !Object.hasOwn(claimSet, name));
     }
-    return format.mapClaims(configuration, from);
+    const claims = format.mapClaims(configuration, from);
+    return isOfBefore ? { claims, uncheckedClaims: new Set(unchecked) } : { claims };
   }
 
   private async openClaims(

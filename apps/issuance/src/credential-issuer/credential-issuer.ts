@@ -32,7 +32,7 @@ import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { StatusIndexes, type AllocatedStatus } from '../status-list/status-indexes.js';
-import { claimsGone, CredentialClaims } from './credential-claims.js';
+import { claimsGone, CredentialClaims, type IssuedClaims } from './credential-claims.js';
 import { credentialTexts } from './credential-texts.js';
 
 /** A checked request for credentials. */
@@ -90,7 +90,7 @@ export class CredentialIssuer {
     const { id: tenantId } = order.tenant;
     const format = this.formats.byName[configuration.format];
     const { kind } = format.resources.signer;
-    const [claims, signer, delivered]: [Record<string, unknown>, IssuingSigner, boolean] = await Promise.all([
+    const [issuedClaims, signer, delivered]: [IssuedClaims, IssuingSigner, boolean] = await Promise.all([
       this.claims.claimsOf(tenantId, session, configuration, order.credentialIdentifier, record),
       kind === 'pinnedKey'
         ? this.signingKeys.loadSigner(tenantId, configuration.issuerKey!.kmsKeyId)
@@ -113,7 +113,7 @@ export class CredentialIssuer {
     let isDecided = false;
     try {
       const unsigned: UnsignedCredential[] = [];
-      const shared = { configuration, claims, issuer: session.issuer, signer, time: now, random: pooledBytes };
+      const shared = { configuration, ...issuedClaims, issuer: session.issuer, signer, time: now, random: pooledBytes };
       for (const [index, holder] of holders.entries()) {
         const status = statuses[index];
         unsigned.push(format.prepare({ ...shared, holder, credentialId: this.ids.uuid(), ...(status && { status }) }));

@@ -67,6 +67,8 @@ export interface CredentialFacts<Content extends ConfigurationContent = Configur
   configuration: ActiveConfiguration<Content>;
   /** Mapped by the format. */
   claims: Record<string, unknown>;
+  /** Names of the source claims that were never checked, where the session began before offers were. Absent: no claim counts as checked. */
+  uncheckedClaims?: ReadonlySet<string>;
   holder: Holder;
   /** Credential issuer identifier of the session. */
   issuer: string;

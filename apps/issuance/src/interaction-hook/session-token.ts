@@ -3,7 +3,7 @@ import {
   locatedJsonFault,
   oauthError,
   shownPath,
-  withoutInexactNumbers,
+  usableClaims,
   type AppError,
 } from '@attestry/contracts';
 import { plainCopy } from '@attestry/service-kit';
@@ -99,7 +99,7 @@ export const verifySessionToken = async (
   if (fault) throw refused(`${shownPath(['claims', ...fault.path])} ${fault.msg}`);
   if (!isNames(claimsToPersist)) throw refused('claimsToPersist must be an array of strings');
   const text = Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8');
-  const usable = withoutInexactNumbers(plainCopy(claims) as Record<string, unknown>, text, ['claims']);
+  const usable = usableClaims(plainCopy(claims) as Record<string, unknown>, text, ['claims']);
   const { unusable } = usable;
   return {
     claims: usable.claims,

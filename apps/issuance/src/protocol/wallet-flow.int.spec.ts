@@ -534,6 +534,29 @@ describe('the state of an offer', () => {
   });
 });
 
+/** An offer as releases before version 3.0.0 stored it. */
+const offerOfBefore = async (body: Parameters<typeof offer>[0], claims: object) => {
+  const made = await offer(body);
+  const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+  const sessionId = randomUUID();
+  const code = makeBearerValue(sessionId, randomUUID());
+  const { mac, pepper } = engines.vault.macs.mac(code.value, grantContext('preAuthorizedCode', TENANT, sessionId));
+  const { sealed, newKey } = engines.vault.sealing.sealWithNewKey(TENANT, 'session', sessionId, JSON.stringify(claims));
+  await newKey.store();
+  const { storedClaims: _stored, ...before } = created!.data as { storedClaims: object; code: object };
+  const data = {
+    ...{ ...before, sessionId, sealedClaims: sealed },
+    code: { ...before.code, tokenId: code.tokenId, mac, keyId: pepper },
+  };
+  const { record: _, ...metadata } = created!.metadata;
+  await engines.events.append(
+    issuanceSessionStream(TENANT, sessionId),
+    [chainEvent('', { id: randomUUID(), type: 'OfferCreated', schemaVersion: 2, data, metadata })],
+    -1,
+  );
+  return { code: code.value, sealed };
+};
+
 describe('claims', () => {
   it('are stored on a new user only when the offer requests it', async () => {
     const { userId } = await offer({
@@ -695,30 +718,8 @@ describe('claims', () => {
 
   it('of an offer of before are read from its event [T581]', async () => {
     const { id: userId } = (await admin(createUser, { body: {} })) as { id: string };
-    const made = await offer({ credentials: [jwtVc], userId });
-    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
-    const sessionId = randomUUID();
-    const code = makeBearerValue(sessionId, randomUUID());
-    const { mac, pepper } = engines.vault.macs.mac(code.value, grantContext('preAuthorizedCode', TENANT, sessionId));
-    const { sealed, newKey } = engines.vault.sealing.sealWithNewKey(
-      TENANT,
-      'session',
-      sessionId,
-      '{"given_name":"Countess"}',
-    );
-    await newKey.store();
-    const { storedClaims: _stored, ...before } = created!.data as { storedClaims: object; code: object };
-    const data = {
-      ...{ ...before, sessionId, sealedClaims: sealed },
-      code: { ...before.code, tokenId: code.tokenId, mac, keyId: pepper },
-    };
-    const { record: _, ...metadata } = created!.metadata;
-    await engines.events.append(
-      issuanceSessionStream(TENANT, sessionId),
-      [chainEvent('', { id: randomUUID(), type: 'OfferCreated', schemaVersion: 2, data, metadata })],
-      -1,
-    );
-    const { access_token: token } = await redeem(code.value);
+    const { code, sealed } = await offerOfBefore({ credentials: [jwtVc], userId }, { given_name: 'Countess' });
+    const { access_token: token } = await redeem(code);
     const { credentials } = await collectJwtVc(token);
     expect(JSON.stringify(decodeJwt((credentials![0] as { credential: string }).credential))).toContain('Countess');
     await admin(deleteUser, { params: { id: userId } });
@@ -2112,6 +2113,21 @@ describe('claims that linked data cannot express', () => {
       expect([denied.code, denied.message]).toEqual(['credential_request_denied', `details ${msg}`]);
     },
   );
+
+  it('are signed as before with arrays in arrays, where the offer is of before [T676]', async () => {
+    const { id: userId } = (await admin(createUser, {})) as { id: string };
+    const about = ROWS.at(-1)![1];
+    const { code } = await offerOfBefore({ credentials: [id], userId }, { given_name: 'Ada', about });
+    const { access_token: token } = await redeem(code);
+    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const { credentials } = await collect(token, { credential_configuration_id: id, proofs });
+    expect(credentials).toMatchObject([{ credential: { credentialSubject: { details: about, name: 'Ada' } } }]);
+    // What cannot be signed at all is denied as before.
+    const faulty = await offerOfBefore({ credentials: [id], userId }, { about: { id: '12345' } });
+    const { access_token: another } = await redeem(faulty.code);
+    const body = { credential_configuration_id: id, proofs: { jwt: [await prove(makeHolder(), await nonceFor())] } };
+    expect((await refusal(collect(another, body))).code).toBe('credential_request_denied');
+  });
 
   it.each(ROWS)('are refused as a default value of a configuration: %s [T568]', async (_, defaultValue, msg) => {
     const of = (value: unknown) => ({

@@ -5,7 +5,7 @@ import {
   jsonSize,
   namesOfUnusable,
   oauthError,
-  withoutInexactNumbers,
+  usableClaims,
   type CompletedSignIn,
   type CompleteSignInRequest,
   type TenantServiceContext,
@@ -87,7 +87,7 @@ export class CompleteSignIn {
     if (subject.length === 0 || subject.length > MAX_SUBJECT)
       throw providerFailed(`returned a subject that is not 1 to ${MAX_SUBJECT} characters long`);
     const text = Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8');
-    return { subject, claims: withoutInexactNumbers(aboutThePerson(found), text), accessToken };
+    return { subject, claims: usableClaims(aboutThePerson(found), text), accessToken };
   }
 
   /** @param mappedClaims absent in requests of earlier releases, which know no outcome */
@@ -103,7 +103,7 @@ export class CompleteSignIn {
     const { deadline } = context;
     const found = await this.userInfo.request(context.tenant.id, provider, { accessToken, subject, deadline });
     if (!('failure' in found))
-      return { outcome: { requested: true }, claims: withoutInexactNumbers(aboutThePerson(found.claims), found.text) };
+      return { outcome: { requested: true }, claims: usableClaims(aboutThePerson(found.claims), found.text) };
     const { failure } = found;
     this.logger.info(
       { ...requestFields(context), providerId: provider.settings.providerId, failure },
@@ -186,8 +186,11 @@ const asOAuthError = (cause: unknown): AppError => {
   return providerFailed('returned a response that could not be verified', cause);
 };
 
-/** Messages only: other members may contain personal data. */
+/** Messages only: other members may contain personal data, and the message about a malformed text quotes it. */
 const causesOf = (error: unknown): string =>
   error instanceof Error
-    ? [error.message, ...(error.cause === undefined ? [] : [causesOf(error.cause)])].join(': ')
+    ? [
+        error.name === 'SyntaxError' ? 'malformed text' : error.message,
+        ...(error.cause === undefined ? [] : [causesOf(error.cause)]),
+      ].join(': ')
     : '';

@@ -143,6 +143,28 @@ describe('an operation in the interface definition', () => {
     });
   });
 
+  it('has 304, ETag, Vary and If-None-Match where it is a public document, and nowhere else [T678]', () => {
+    const whole = openApiDocument('tenant', OPERATIONS, SHAPES);
+    const documents = OPERATIONS.filter(({ http }) => http?.document).map(({ name }) => name);
+    for (const operation of OPERATIONS.filter(({ http }) => http && (http.hosts ?? ['tenant']).includes('tenant'))) {
+      const { path, method, success } = operation.http!;
+      const described = whole.paths[path.replace(/:([A-Za-z]+)/g, '{$1}')]![method.toLowerCase()]!;
+      const responses = described['responses'] as Record<string, { headers?: object }>;
+      const names = ((described['parameters'] ?? []) as { name: string }[]).map(({ name }) => name);
+      const isDocument = documents.includes(operation.name);
+      const isCrl = operation.http!.mediaType === 'application/pkix-crl';
+      const has = (status: number, header: string) => Object.hasOwn(responses[status]?.headers ?? {}, header);
+      expect([operation.name, '304' in responses, names.includes('If-None-Match')]).toEqual([
+        ...[operation.name, isDocument, isDocument],
+      ]);
+      for (const status of [success, 304])
+        expect([operation.name, has(status, 'etag'), has(status, 'vary')]).toEqual([
+          ...[operation.name, isDocument, isDocument && !isCrl],
+        ]);
+    }
+    expect(whole.components.headers).toMatchObject({ etag: {}, vary: {} });
+  });
+
   it('includes the errors of every call, and those of its body', () => {
     expect(statusesOf(update as Operation)).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503]);
     expect(statusesOf(list as Operation)).toEqual([200, 400, 429, 500, 503]);

@@ -113,7 +113,11 @@ export const openApiDocument = (
     components: {
       schemas: { ...schemas.used(), ...errorSchemas(shapesOfErrors, schemas) },
       responses: errorResponses(own),
-      headers: own.some(({ http }) => http!.success === REDIRECT) ? { ...HEADERS, location: LOCATION } : HEADERS,
+      headers: {
+        ...HEADERS,
+        ...(own.some(({ http }) => http!.success === REDIRECT) && { location: LOCATION }),
+        ...(own.some(({ http }) => http!.document) && DOCUMENT_HEADERS),
+      },
       securitySchemes: {
         bearerAuth: {
           type: 'http',
@@ -247,6 +251,14 @@ const parametersOf = (operation: Operation, path: string, schemas: Schemas): Jso
     for (const [name, schema] of Object.entries(properties))
       parameters.push(parameter(name, 'header', required.includes(name), schema));
   }
+  if (http!.document)
+    parameters.push({
+      name: 'If-None-Match',
+      in: 'header',
+      required: false,
+      description: 'Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2).',
+      schema: { type: 'string' },
+    });
   if (idempotent)
     parameters.push({
       name: 'Idempotency-Key',
@@ -352,6 +364,15 @@ const HEADERS: Record<string, JsonObject> = {
   }),
   'cache-control': header('Whether and how long the response may be cached.', { type: 'string' }),
 };
+/** Of public documents. */
+const DOCUMENT_HEADERS: Record<string, JsonObject> = {
+  etag: header('Entity tag of the representation, another one for each encoding.', { type: 'string' }),
+  vary: header('Headers of the request that select the representation, such as `Accept-Encoding`.', { type: 'string' }),
+};
+/** A CRL has one representation; all others are compressed, or chosen by `Accept`. */
+const isSelected = ({ mediaType }: NonNullable<Operation['http']>): boolean => mediaType !== 'application/pkix-crl';
+const documentHeadersOf = (http: NonNullable<Operation['http']>): string[] =>
+  http.document ? ['etag', ...(isSelected(http) ? ['vary'] : [])] : [];
 /** Headers of responses to a request that may have the header. */
 const ANSWERS: Record<string, Record<string, JsonObject>> = {
   DPoP: { 'dpop-nonce': header('Nonce for the next DPoP proof (RFC 9449 section 8).', { type: 'string' }) },
@@ -407,7 +428,7 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const ownHeaders = success === REDIRECT ? ['location'] : hasHandling(operation) ? ['preference-applied'] : [];
   const good: JsonObject = {
     description: SUCCESS[http!.noContent ? 204 : success!] ?? 'Success.',
-    headers: { ...headersOf(...ownHeaders), ...extra },
+    headers: { ...headersOf(...ownHeaders, ...documentHeadersOf(http!)), ...extra },
     ...(content && {
       content: {
         [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) },
@@ -446,7 +467,13 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
     const { headers, ...response } = errorResponse(operation, status);
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...own } }];
   });
-  return { ...asking, [String(success)]: good, ...deferred, ...Object.fromEntries(refused) };
+  const unchanged = http!.document && {
+    304: {
+      description: 'The client has the representation: `If-None-Match` names its entity tag.',
+      headers: headersOf(...documentHeadersOf(http!)),
+    },
+  };
+  return { ...asking, [String(success)]: good, ...deferred, ...unchanged, ...Object.fromEntries(refused) };
 };
 
 /** The example of a response, by the name of its operation, or of the component that an error has. */

@@ -1756,10 +1756,14 @@ export interface components {
   headers: {
     /** @description Whether and how long the response may be cached. */
     'cache-control': string;
+    /** @description Entity tag of the representation, another one for each encoding. */
+    etag: string;
     /** @description `handling=lenient` if the request has this preference (RFC 7240); otherwise absent. */
     'preference-applied': 'handling=lenient';
     /** @description Seconds to wait before the next call. */
     'retry-after': number;
+    /** @description Headers of the request that select the representation, such as `Accept-Encoding`. */
+    vary: string;
     /** @description Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal. */
     'www-authenticate': string;
     /** @description Maximum number of calls in the current window. */
@@ -1778,7 +1782,10 @@ export interface operations {
   retrieveTokenKeys: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -1788,6 +1795,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -1812,6 +1821,20 @@ export interface operations {
            */
           'application/json': components['schemas']['JwkSet'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];

@@ -5174,12 +5174,16 @@ export interface components {
   headers: {
     /** @description Whether and how long the response may be cached. */
     'cache-control': string;
+    /** @description Entity tag of the representation, another one for each encoding. */
+    etag: string;
     /** @description Redirect target. */
     location: string;
     /** @description `handling=lenient` if the request has this preference (RFC 7240); otherwise absent. */
     'preference-applied': 'handling=lenient';
     /** @description Seconds to wait before the next call. */
     'retry-after': number;
+    /** @description Headers of the request that select the representation, such as `Accept-Encoding`. */
+    vary: string;
     /** @description Bearer challenge (RFC 6750); its `error_description` is the reason of the refusal. */
     'www-authenticate': string;
     /** @description Maximum number of calls in the current window. */
@@ -5198,7 +5202,10 @@ export interface operations {
   retrieveDidConfiguration: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5208,6 +5215,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5278,6 +5287,20 @@ export interface operations {
            */
           'application/json': components['schemas']['DidConfiguration'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
@@ -5288,7 +5311,10 @@ export interface operations {
   retrieveDidConfigurationByPath: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5298,6 +5324,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5369,6 +5397,20 @@ export interface operations {
           'application/json': components['schemas']['DidConfiguration'];
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
@@ -5378,7 +5420,10 @@ export interface operations {
   retrieveDidDocument: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5388,6 +5433,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5451,6 +5498,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
@@ -5461,7 +5522,10 @@ export interface operations {
   retrieveJwtVcIssuer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5471,6 +5535,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5501,6 +5567,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
@@ -5512,7 +5592,10 @@ export interface operations {
   retrieveAuthorizationServerMetadata: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5522,6 +5605,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5646,6 +5731,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
@@ -5655,7 +5754,10 @@ export interface operations {
   retrieveIssuerMetadata: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -5665,6 +5767,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5898,6 +6002,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
@@ -5907,7 +6025,10 @@ export interface operations {
   retrieveDidDocumentByPath: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description One or more path segments, separated by slashes. */
         path: string;
@@ -5920,6 +6041,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -5983,6 +6106,20 @@ export interface operations {
           };
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
@@ -5993,7 +6130,10 @@ export interface operations {
   retrieveManifest: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -6003,6 +6143,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -6024,6 +6166,20 @@ export interface operations {
           'application/json': components['schemas']['BrandManifest'];
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
@@ -6034,7 +6190,10 @@ export interface operations {
   retrieveContext: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -6044,6 +6203,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -6063,6 +6224,20 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
@@ -7409,7 +7584,10 @@ export interface operations {
   retrieveOauthKeys: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -7419,6 +7597,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -7435,6 +7615,20 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
@@ -8926,7 +9120,10 @@ export interface operations {
   retrieveIacas: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -8936,6 +9133,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -8955,6 +9154,20 @@ export interface operations {
           'application/json': components['schemas']['IacaList'];
         };
       };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
@@ -8965,7 +9178,10 @@ export interface operations {
   retrieveIssuerCa: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -8975,6 +9191,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -8991,6 +9209,20 @@ export interface operations {
            */
           'application/json': components['schemas']['IssuerCa'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -9658,7 +9890,10 @@ export interface operations {
   retrieveTypeMetadata: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description `type` of the credential configuration. */
         type: string;
@@ -9673,6 +9908,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -9698,6 +9935,20 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -11379,7 +11630,10 @@ export interface operations {
   retrieveWebhookKeys: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -11389,6 +11643,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -11412,6 +11668,20 @@ export interface operations {
            */
           'application/json': components['schemas']['WebhookKeySet'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
@@ -12038,7 +12308,10 @@ export interface operations {
   retrieveRevocationListCompactSemantic: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -12051,6 +12324,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -12060,6 +12335,20 @@ export interface operations {
         content: {
           'application/cwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -12538,7 +12827,10 @@ export interface operations {
   retrieveRevocationListCompact: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -12551,6 +12843,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -12560,6 +12854,20 @@ export interface operations {
         content: {
           'application/cwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -14089,7 +14397,10 @@ export interface operations {
   retrieveIacaCrl: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the IACA. */
         id: string;
@@ -14102,6 +14413,7 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14111,6 +14423,19 @@ export interface operations {
         content: {
           'application/pkix-crl': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -14196,7 +14521,10 @@ export interface operations {
   retrieveStatusListTokenIdentifierList: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -14209,6 +14537,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14219,6 +14549,20 @@ export interface operations {
           'application/cwt': string;
           'application/identifierlist+cwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -14587,7 +14931,10 @@ export interface operations {
   retrieveStatusListTokenMobile: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -14600,6 +14947,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14610,6 +14959,20 @@ export interface operations {
           'application/cwt': string;
           'application/statuslist+cwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -14899,7 +15262,10 @@ export interface operations {
   retrieveStatusListDistribution: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -14909,6 +15275,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14934,6 +15302,20 @@ export interface operations {
            */
           'application/json': components['schemas']['StatusListDistribution'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
@@ -15348,7 +15730,10 @@ export interface operations {
   retrieveStatusListToken: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -15361,6 +15746,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -15371,6 +15758,20 @@ export interface operations {
           'application/statuslist+cwt': string;
           'application/statuslist+jwt': string;
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
@@ -15384,7 +15785,10 @@ export interface operations {
   retrieveStatusListAggregation: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path?: never;
       cookie?: never;
     };
@@ -15394,6 +15798,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -15419,6 +15825,20 @@ export interface operations {
            */
           'application/json': components['schemas']['StatusListAggregation'];
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
@@ -16078,7 +16498,10 @@ export interface operations {
   retrieveStatusListTokenWebSemantic: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
       path: {
         /** @description Id of the status list. */
         id: string;
@@ -16091,6 +16514,8 @@ export interface operations {
       200: {
         headers: {
           'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -16168,6 +16593,20 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];

@@ -218,6 +218,32 @@ describe('the claims of an ldp_vc', () => {
     });
   });
 
+  it('are refused with sets in an array by the check and by the signature, where a context names them [T677]', async () => {
+    const { own, pinned } = withContext({ grades: { '@id': 'urn:example:grades' }, row: '@set' });
+    const grades = GRADES.map((row) => ({ row }));
+    const fault = { claim: 'grades', msg: expect.stringMatching(/^must not have arrays in arrays/) as string };
+    expect(await checked({ grades }, own, pinned)).toEqual(fault);
+    const unsigned = own.prepare({ ...credential({ grades }), configuration: pinned });
+    await expect(own.sign(TENANT, [unsigned], signer)).rejects.toMatchObject({ claim: 'grades' });
+    expect(await checked({ grades })).toBeUndefined();
+  });
+
+  it.each<[string[], boolean]>([
+    [[], false],
+    [['other'], false],
+    [['source'], true],
+  ])(
+    'of an offer of before are refused with arrays in arrays only if they came since: %j [T676]',
+    async (names, isRefused) => {
+      const claimMappings = { grades: { mapFrom: 'claims.source' }, constant: { defaultValue: [[1]] } };
+      const pinned = { ...configuration, content: { ...configuration.content, claimMappings } };
+      const facts = { ...credential({ grades: GRADES, constant: [[1]] }), configuration: pinned };
+      const signed = one({ ...facts, uncheckedClaims: new Set(names) });
+      if (isRefused) await expect(signed).rejects.toMatchObject({ claim: 'grades' });
+      else expect(await verify(await signed)).toMatchObject({ verified: true });
+    },
+  );
+
   it.each([{ '@container': '@list' }, { '@type': '@json' }])(
     'keep arrays in arrays with %j [T566]',
     async (definition) => {

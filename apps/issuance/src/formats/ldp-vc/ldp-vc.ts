@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import {
   oauthError,
   type AppError,
+  type ClaimMapping,
   type ClientContext,
   type ErrorDetail,
   type WebSemanticConfiguration,
@@ -15,6 +16,7 @@ import {
   CanonicalizationTooLong,
   DocumentFault,
   hasNestedArray,
+  mayHaveSet,
   proofOptions,
   proofOptionsDocument,
   signProof,
@@ -22,6 +24,7 @@ import {
 } from '@attestry/linked-data';
 import { eventContext, PlatformConfig } from '@attestry/service-kit';
 import { ContextLoader } from '../../contexts/context-loader.js';
+import { parseClaimPath } from '../../credential-configuration/claim-path.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { jsonBytes } from '../document-size.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
@@ -53,6 +56,7 @@ type LinkedDataDocument = Record<string, unknown> & { '@context': string[] };
 interface UnsignedLdpVc extends UnsignedCredential {
   configuration: LdpVcConfiguration;
   claims: Record<string, unknown>;
+  uncheckedClaims?: ReadonlySet<string>;
   document: LinkedDataDocument;
   proof: UnsignedProof;
 }
@@ -128,7 +132,8 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     return mapClaims(content.claimMappings, from);
   }
 
-  prepare({ configuration, claims, holder, time, credentialId, status }: PinnedFacts<LdpVcContent>): UnsignedLdpVc {
+  prepare(facts: PinnedFacts<LdpVcContent>): UnsignedLdpVc {
+    const { configuration, claims, uncheckedClaims, holder, time, credentialId, status } = facts;
     const { content, issuerKey } = configuration;
     const { validFrom, validUntil } = validityOf(time, content.expiresIn);
     const [from, until, statusIn] = isDataModel1(content)
@@ -149,7 +154,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     const holderKey = holder.publicJwk;
     return {
       ...{ credentialId, holderKey, validFrom, ...(validUntil && { validUntil }) },
-      ...{ configuration, claims, document, proof },
+      ...{ configuration, claims, document, proof, ...(uncheckedClaims && { uncheckedClaims }) },
     };
   }
 
@@ -161,11 +166,14 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   ): Promise<Record<string, unknown>[]> {
     const [first] = credentials;
     if (!first) return [];
-    const { configuration, claims } = first;
+    const { configuration, claims, uncheckedClaims } = first;
+    const unchecked = uncheckedClaims
+      ? mappedFrom(uncheckedClaims, configuration.content.claimMappings, claims)
+      : claims;
     // Signing itself finds everything else that the check finds.
     const fault =
       plainClaimFault(claims, credentials.length) ??
-      (await this.tryClaims(tenantId, configuration, claimsWithNestedArrays(claims)));
+      (await this.tryClaims(tenantId, configuration, claimsWithNestedArrays(unchecked, configuration)));
     if (fault) throw deniedClaim(CHECK, fault);
     try {
       const [optionsHash, ...hashes] = await this.hashes(tenantId, first, credentials);
@@ -235,5 +243,27 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
 
 const CHECK = 'formats/ldp-vc';
 
-const claimsWithNestedArrays = (claims: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(claims).filter(([, value]) => hasNestedArray(value)));
+/** Only a context of the configuration can make a set of an object. */
+const claimsWithNestedArrays = (
+  claims: Record<string, unknown>,
+  { content }: LdpVcConfiguration,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(claims).filter(
+      ([, value]) => hasNestedArray(value) || (content.contexts.length > 0 && mayHaveSet(value)),
+    ),
+  );
+
+/** Claims of a credential that are mapped from source claims with these names. */
+const mappedFrom = (
+  names: ReadonlySet<string>,
+  mappings: Readonly<Record<string, ClaimMapping>>,
+  claims: Record<string, unknown>,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(claims).filter(([name]) => {
+      const mapFrom = Object.hasOwn(mappings, name) ? mappings[name]!.mapFrom : undefined;
+      const [root, claim] = (mapFrom !== undefined && parseClaimPath(mapFrom)) || [];
+      return root === 'claims' && names.has(claim!);
+    }),
+  );
