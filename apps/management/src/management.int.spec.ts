@@ -782,7 +782,9 @@ describe('tokens', () => {
     // With the address of a tenant, or of no tenant, there is nothing to advise.
     const environment = at === AUTH_TWO ? 'two' : 'one';
     const host = at === MANAGEMENT ? AUTH_ONE : at;
-    const { message: without } = await refusal(token({ ...body, audience: `nobody.${environment}.example:8080` }, host));
+    const { message: without } = await refusal(
+      token({ ...body, audience: `nobody.${environment}.example:8080` }, host),
+    );
     expect(without).toBe(message.split('; ')[0]);
   });
 
