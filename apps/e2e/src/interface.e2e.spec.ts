@@ -93,6 +93,8 @@ describe.each(both)('the interface definition of the %s API', (name) => {
       const part = await client.request('GET', path);
       expect([path, part.status, part.headers.get('x-content-type-options')]).toEqual([path, 200, 'nosniff']);
     }
+    // The dialog of a tenant has another field, for tokens of wallets.
+    expect(text).toContain('in the field of <code>bearerAuth</code>');
     const call = /<code>(curl .*)<\/code>/
       .exec(text)![1]!
       .replace(/&#(\d+);/g, (_all, code) => String.fromCharCode(code));

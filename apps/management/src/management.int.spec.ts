@@ -741,17 +741,6 @@ describe('tokens', () => {
     ['the address of the management API', { audience: MANAGEMENT }],
     ['the address of another tenant', { audience: 'twice.one.example:8080' }],
     ['the address of a tenant that does not exist', { audience: 'nobody.one.example:8080' }],
-    ['the address of a tenant in another environment', { audience: 'twice.two.example:8080' }],
-    ['an address with the wrong scheme', { audience: 'https://tokens.one.example:8080' }],
-    ['an address without its port', { audience: 'tokens.one.example' }],
-    ['an address with a path', { audience: 'tokens.one.example:8080/v1' }],
-    ['an address that continues with another domain', { audience: 'tokens.one.example:8080.evil.example' }],
-    ['an address with a user name', { audience: 'http://x@tokens.one.example:8080' }],
-    ['an address with a line break', { audience: 'tokens.one.example:8080\n' }],
-    ['the domain of the environment', { audience: 'one.example:8080' }],
-    ['a call to the authorization host of the other environment', {}, AUTH_TWO],
-    ['a call to the management host', {}, MANAGEMENT],
-    ['a call to the host of a tenant', {}, 'http://tokens.one.example:8080'],
   ])('are denied for %s', async (what, over, at = AUTH_ONE) => {
     const body: Record<string, unknown> = { ...good, ...over };
     if (what.startsWith('a secret with')) body['client_secret'] = `${good['client_secret']} `;
@@ -790,9 +779,37 @@ describe('tokens', () => {
   ])('are refused with advice for an omitted audience %s [T648]', async (_what, over, code, message, at = AUTH_ONE) => {
     const body = { ...good, audience: undefined, ...over };
     expect(await refusal(token(body, at))).toMatchObject({ code, message });
-    // With an audience there is nothing to advise.
-    const { message: without } = await refusal(token({ ...body, audience: 'x.one.example:8080' }, at));
+    // With the address of a tenant, or of no tenant, there is nothing to advise.
+    const environment = at === AUTH_TWO ? 'two' : 'one';
+    const host = at === MANAGEMENT ? AUTH_ONE : at;
+    const { message: without } = await refusal(
+      token({ ...body, audience: `nobody.${environment}.example:8080` }, host),
+    );
     expect(without).toBe(message.split('; ')[0]);
+  });
+
+  it.each<[string, Record<string, unknown>, string?, string?]>([
+    ['with the wrong scheme', { audience: 'https://tokens.one.example:8080' }],
+    ['without its port', { audience: 'tokens.one.example' }],
+    ['with a path', { audience: 'tokens.one.example:8080/v1' }],
+    ['that continues with another domain', { audience: 'tokens.one.example:8080.evil.example' }],
+    ['with a user name', { audience: 'http://x@tokens.one.example:8080' }],
+    ['with a line break', { audience: 'tokens.one.example:8080\n' }],
+    ['that is the domain of the environment', { audience: 'one.example:8080' }],
+    ['that is an authorization host', { audience: AUTH_ONE }],
+    ['below another domain', { audience: 'http://tokens.three.example:8080' }],
+    ['of an unknown client', { audience: 'tokens', client_id: 'A'.repeat(32) }],
+    [
+      'in another environment',
+      { audience: 'twice.two.example:8080' },
+      `${ADVICE.replace('one', 'two')}, and call ${AUTH_TWO}/oauth/token`,
+    ],
+    ['at the other environment', {}, `${ADVICE}, and call ${AUTH_ONE}/oauth/token`, AUTH_TWO],
+    ['at the management host', {}, `${ADVICE}, and call ${AUTH_ONE}/oauth/token`, MANAGEMENT],
+    ['at a tenant', {}, `${ADVICE}, and call ${AUTH_ONE}/oauth/token`, 'http://tokens.one.example:8080'],
+  ])('are denied with advice for an audience %s [T648]', async (_what, over, advice = ADVICE, at = AUTH_ONE) => {
+    const message = `Unauthorized; ${advice}`;
+    expect(await refusal(token({ ...good, ...over }, at))).toEqual({ ...UNAUTHORIZED, message });
   });
 
   it('are denied to management clients for a tenant, by secret and by its digest', async () => {

@@ -76,6 +76,20 @@ describe('the place where a text stops being JSON [T651]', () => {
     expect(jsonFaultPosition('{"a":\n')).toBe('it ends too early, at line 2, column 1');
   });
 
+  it.each([
+    ['', 'it is empty'],
+    [' \r\n\t', 'it is empty'],
+    ['\ufeff', 'unexpected character at line 1, column 1'],
+    ['{"a":1,}', 'a comma before } at line 1, column 8'],
+    ['{"a":[1, 2,\n ]}', 'a comma before ] at line 2, column 2'],
+    ['{,}', 'unexpected character at line 1, column 2'],
+    ['[1,,]', 'unexpected character at line 1, column 4'],
+    ['{"a":}', 'unexpected character at line 1, column 6'],
+    ['[",]', 'it ends too early, at line 1, column 5'],
+  ])('is named where it is usual: %j [T651]', (text, fault) => {
+    expect(jsonFaultPosition(text)).toBe(fault);
+  });
+
   it('is found in linear time, however deep the text is', () => {
     const start = Date.now();
     expect(jsonFaultIndex('['.repeat(1_000_000))).toBe(1_000_000);

@@ -76,11 +76,15 @@ export const jsonFaultIndex = (text: string): number | undefined => {
   }
 };
 
-/** Position of the fault, without a part of the text: `it ends too early, at line 1, column 5`. Of a text that `JSON.parse` refuses. */
+/** The fault and its position, without a part of the text: `it ends too early, at line 1, column 5`. Of a text that `JSON.parse` refuses. */
 export const jsonFaultPosition = (text: string): string => {
   const index = jsonFaultIndex(text) ?? text.length;
+  if (index === text.length && endOf(SPACE, text, 0) === index) return 'it is empty';
   const before = text.slice(0, index);
   const line = before.split('\n').length;
   const position = `line ${line}, column ${index - before.lastIndexOf('\n')}`;
-  return index === text.length ? `it ends too early, at ${position}` : `unexpected character at ${position}`;
+  if (index === text.length) return `it ends too early, at ${position}`;
+  const character = text[index]!;
+  const isAfterComma = (character === '}' || character === ']') && before.trimEnd().endsWith(',');
+  return `${isAfterComma ? `a comma before ${character}` : 'unexpected character'} at ${position}`;
 };

@@ -45,19 +45,28 @@ describe('a tenant', () => {
     expect((await here.request('POST', '/oauth/token', { body: right })).status).toBe(404);
     const { client_secret: _, ...lacking } = right;
     expect((await ask(lacking)).body).toMatchObject({ error: 'invalid_request' });
+    const advised = `Unauthorized; tenant clients need audience, the address of the tenant: http://<subdomain>.${new URL(platform.ready.management).host.replace('management.', '')}`;
     // Without an audience the token is for the management API, where a tenant's client is unknown.
     const { status, body } = await ask({ ...right, audience: undefined });
-    expect([status, body]).toEqual([
-      401,
-      {
-        error: 'access_denied',
-        error_description: `Unauthorized; tenant clients need audience, the address of the tenant: http://<subdomain>.${new URL(platform.ready.management).host.replace('management.', '')}`,
-      },
-    ]);
+    expect([status, body]).toEqual([401, { error: 'access_denied', error_description: advised }]);
     const other = { ...right, grant_type: 'authorization_code' };
     expect((await ask(other)).body).toMatchObject({ error: 'unsupported_grant_type' });
-    for (const audience of ['http://elsewhere.localhost', platform.ready.management])
-      expect((await ask({ ...right, audience })).status).toBe(401);
+    // The advice is the same for one that cannot be a tenant's address here. The address of the management API is right for its clients.
+    for (const [audience, isAdvised] of [
+      ['http://elsewhere.localhost', true],
+      [tenant.url.replace('http:', 'https:'), true],
+      [platform.ready.auth, true],
+      [platform.ready.management, false],
+      [tenant.url.replace('//', '//no-'), false],
+    ] as const) {
+      const refused = await ask({ ...right, audience });
+      const error_description = isAdvised ? advised : 'Unauthorized';
+      expect([audience, refused.status, refused.body]).toEqual([
+        audience,
+        401,
+        { error: 'access_denied', error_description },
+      ]);
+    }
   });
 
   it('issues tokens with their lifetime in seconds [T55]', async () => {
@@ -76,14 +85,23 @@ describe('a tenant', () => {
   it('answers 401 without a bearer token, with the reason in the body [T53, T647]', async () => {
     for (const path of ['/v1/dids', '/v1/webhooks', '/v1/users', '/v1/events']) {
       expect((await tenant.api.client.request('GET', path)).status).toBe(200);
-      for (const authorization of ['', 'Basic YTpi', `Token ${tenant.token}`, 'Bearer', 'Bearer nonsense']) {
+      for (const authorization of [
+        '',
+        'Basic YTpi',
+        `Token ${tenant.token}`,
+        'Bearer',
+        'Bearer nonsense',
+        'Bearer "a b"',
+      ]) {
         const answer = await tenant.api.client.request('GET', path, {
           token: null,
           ...(authorization && { headers: { authorization } }),
         });
-        const message = authorization
-          ? 'The Authorization header must be Bearer, a space and an access token'
-          : 'The request has no access token';
+        const message = !authorization
+          ? 'The request has no access token'
+          : authorization.startsWith('Bearer ')
+            ? `The value after Bearer is no JWT, as access tokens are; request one at ${platform.ready.auth}/oauth/token`
+            : 'The Authorization header must be Bearer, a space and an access token';
         expect([path, authorization, answer.status]).toEqual([path, authorization, 401]);
         expect(answer.body).toEqual({ code: 'Unauthorized', message });
         expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);

@@ -14,17 +14,25 @@ import type { Clock } from '@attestry/event-store';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import type { ResolvedHost } from '../request/hosts.js';
 import { Directory } from '../directory/directory.js';
+import { authUrlOf } from '../interface/host-addresses.js';
 import { isExactJwt } from './is-exact-jwt.js';
 import { reasonOfRefusal } from './reason-of-refusal.js';
 import { TokenVerifier } from './token-verifier.js';
 import { UserTokenVerifier } from './user-token-verifier.js';
 
-/** RFC 6750 §2.1: the scheme is case-insensitive (RFC 9110 §11.1), the token must be spelled exactly as issued. @throws AppError 401 */
-const bearerOf = (authorization: string | undefined): string => {
+/**
+ * RFC 6750 §2.1: the scheme is case-insensitive (RFC 9110 §11.1), the token must be spelled exactly as issued.
+ * @param issuedAt address of the host that issues tokens for the called API
+ * @throws AppError 401
+ */
+const bearerOf = (authorization: string | undefined, issuedAt: string): string => {
   if (!authorization) throw unauthenticated();
-  const [, token] = /^[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9\-._~+/]+=*)$/.exec(authorization) ?? [];
-  if (token === undefined || !isExactJwt(token))
-    throw invalidToken('The Authorization header must be Bearer, a space and an access token');
+  const [, token] = /^bearer +(.+)$/i.exec(authorization) ?? [];
+  if (token === undefined) throw invalidToken('The Authorization header must be Bearer, a space and an access token');
+  if (!isExactJwt(token))
+    throw invalidToken(
+      `The value after Bearer is no JWT, as access tokens are; request one at ${issuedAt}/oauth/token`,
+    );
   return token;
 };
 
@@ -84,7 +92,7 @@ export class Authenticate {
     deadline: number,
     beforeCheck?: () => Promise<void>,
   ): Promise<IdentifiedCaller> {
-    const bearer = bearerOf(authorization);
+    const bearer = bearerOf(authorization, this.managementUrl);
     if (this.userTokens.isOurs(bearer)) {
       const person = await this.userTokens.verify(bearer, deadline, beforeCheck);
       if (!person) throw this.refusalOf(bearer, this.config.peopleAudience);
@@ -101,8 +109,8 @@ export class Authenticate {
     deadline: number,
     beforeCheck?: () => Promise<void>,
   ): Promise<IdentifiedCaller> {
-    const bearer = bearerOf(authorization);
     const tenant = host.tenant!;
+    const bearer = bearerOf(authorization, authUrlOf(this.config, tenant.baseUrl));
     const token = await this.verified(bearer, tenant.baseUrl, deadline, beforeCheck);
     // The directory's roles, not the token's: a change counts at once.
     const roles = await this.directory.rolesOf(tenant.host, token, this.clock.now(), deadline);

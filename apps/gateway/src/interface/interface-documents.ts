@@ -59,7 +59,7 @@ const page = (title: string, call: TokenCall): string => `<!doctype html>
 <body>
 <details id="token-call" open>
 <summary>Access token</summary>
-<p>Request an access token with this command, choose Authorize and enter <code>access_token</code> of the answer. The page keeps it until the tab is closed.</p>
+<p>Request an access token with this command, choose Authorize and enter <code>access_token</code> of the answer, without <code>Bearer</code>, in the field of <code>bearerAuth</code>. The page keeps it until the tab is closed.</p>
 <pre><code>${escaped(tokenCommand(call))}</code></pre>
 </details>
 <div id="viewer"></div>

@@ -21,9 +21,14 @@ describe('an error', () => {
   });
 
   it('of the method names the allowed methods', () => {
-    expect(methodNotAllowed(['GET', 'HEAD'])).toMatchObject({
-      message: 'Method Not Allowed',
-      headers: { allow: 'GET, HEAD' },
-    });
+    for (const [allowed, named] of [
+      [['GET'], 'GET'],
+      [['GET', 'HEAD'], 'GET or HEAD'],
+      [['GET', 'HEAD', 'POST'], 'GET, HEAD or POST'],
+    ] as const)
+      expect(methodNotAllowed(allowed)).toMatchObject({
+        message: `Method Not Allowed: use ${named}`,
+        headers: { allow: allowed.join(', ') },
+      });
   });
 });

@@ -3,8 +3,13 @@ import type { RateState } from '../request/rate-limits.js';
 
 // The errors of the pipeline itself; beside them its steps throw what they call throws.
 
+/** `GET, HEAD or POST` */
+const alternatives = (names: readonly string[]): string => names.join(', ').replace(/, (?=[^,]*$)/, ' or ');
+
 export const methodNotAllowed = (allowed: readonly string[]): AppError =>
-  new AppError('methodNotAllowed', 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
+  new AppError('methodNotAllowed', `Method Not Allowed: use ${alternatives(allowed)}`, {
+    headers: { allow: allowed.join(', ') },
+  });
 
 /** The same for a host of a deleted tenant and one that no tenant ever had; it names none. */
 export const unknownHost = (): AppError =>

@@ -159,7 +159,8 @@ describe('bodies', () => {
   );
 
   it.each([
-    ['', 'it ends too early, at line 1, column 1'],
+    ['', 'it is empty'],
+    ['{"a":1,}', 'a comma before } at line 1, column 8'],
     ['{', 'it ends too early, at line 1, column 2'],
     ['{"a":}', 'unexpected character at line 1, column 6'],
     ['{"password":"x",\n"secret": hunter2}', 'unexpected character at line 2, column 11'],

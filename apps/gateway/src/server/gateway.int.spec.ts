@@ -328,7 +328,10 @@ describe('unsupported methods', () => {
       expect(answer.status).toBe(405);
       expectCommon(answer);
       expect(answer.headers['allow']).toBe('GET, HEAD, POST');
-      expect(JSON.parse(answer.body)).toEqual({ code: 'MethodNotAllowed', message: 'Method Not Allowed' });
+      expect(JSON.parse(answer.body)).toEqual({
+        code: 'MethodNotAllowed',
+        message: 'Method Not Allowed: use GET, HEAD or POST',
+      });
     },
   );
 

@@ -13,9 +13,9 @@ const refused = (description: string) => ['invalid_credential_request', descript
 
 describe('the object of a request', () => {
   it.each([
-    ['', 'it ends too early, at line 1, column 1'],
+    ['', 'it is empty'],
     ['{', 'it ends too early, at line 1, column 2'],
-    ['{"a":1,}', 'unexpected character at line 1, column 8'],
+    ['{"a":1,}', 'a comma before } at line 1, column 8'],
     ["{'a':1}", 'unexpected character at line 1, column 2'],
     ['{"a":"\n"}', 'unexpected character at line 1, column 7'],
   ])('is JSON, unlike %j [T651]', (text, position) =>

@@ -47,7 +47,9 @@ export class IssueToken {
     try {
       return await this.issue(request.body, publicUrl, hosts);
     } catch (error) {
-      throw isMissing(request.body, 'audience') ? withAudienceAdvice(error, publicUrl, hosts) : error;
+      // One that is no text has its own refusal.
+      const audience = isMissing(request.body, 'audience') ? '' : (request.body as { audience?: unknown }).audience;
+      throw typeof audience === 'string' ? withAudienceAdvice(error, audience, publicUrl, hosts) : error;
     }
   }
 

@@ -1,5 +1,5 @@
 import { AppError, type Environment } from '@attestry/contracts';
-import { canonicalHost, hostOfAddress } from '../directory/hosts.js';
+import { canonicalHost, hostOfAddress, splitTenantHost } from '../directory/hosts.js';
 
 export interface PlatformHosts {
   scheme: 'http' | 'https';
@@ -40,16 +40,35 @@ export const tokenAudience = (audience: string | undefined, publicUrl: string, h
   return at.kind === 'auth' ? { kind: 'tenant', host, environment: at.environment } : { kind: 'other' };
 };
 
+/** The environment where a tenant could have the address; the directory is not asked. */
+const environmentOf = (audience: string, hosts: PlatformHosts): Environment | undefined => {
+  const host = hostOfAddress(audience, hosts.scheme);
+  if (host === undefined || tokenHost(host, hosts)) return undefined;
+  return splitTenantHost(host, hosts.environments, hosts.scheme)?.environment;
+};
+
 /**
- * The refusal of a call without audience, with the advice that a tenant client needs one. It is the same for every client, known or not.
+ * The refusal of a call whose audience, by its text alone, is not the management API's nor a tenant's of this host, with the advice that a
+ * tenant client needs one. It is the same for every client, known or not, and for every tenant.
+ * @param audience absent or empty: the same advice
  * @param publicUrl scheme and host of the request
  */
-export const withAudienceAdvice = (refusal: unknown, publicUrl: string, hosts: PlatformHosts): unknown => {
+export const withAudienceAdvice = (
+  refusal: unknown,
+  audience: string,
+  publicUrl: string,
+  hosts: PlatformHosts,
+): unknown => {
   if (!(refusal instanceof AppError) || !(refusal.kind === 'invalid' || refusal.kind === 'unauthenticated'))
     return refusal;
   const at = tokenHost(publicUrl, hosts);
-  const { domain, authorizationServerDomain } = at?.kind === 'auth' ? at.environment : hosts.environments[0]!;
-  const elsewhere = at?.kind === 'auth' ? '' : `, and call ${hosts.scheme}://${authorizationServerDomain}/oauth/token`;
+  const here = at?.kind === 'auth' ? at.environment : undefined;
+  const named = environmentOf(audience, hosts);
+  const isRight = named ? named === here : tokenAudience(audience, publicUrl, hosts).kind === 'management';
+  if (isRight) return refusal;
+  const { domain, authorizationServerDomain } = named ?? here ?? hosts.environments[0]!;
+  const isHere = authorizationServerDomain === here?.authorizationServerDomain;
+  const elsewhere = isHere ? '' : `, and call ${hosts.scheme}://${authorizationServerDomain}/oauth/token`;
   const advice = `tenant clients need audience, the address of the tenant: ${hosts.scheme}://<subdomain>.${domain}${elsewhere}`;
   const { kind, code, check, cause, message } = refusal;
   return new AppError(kind, `${message}; ${advice}`, { code, cause, ...(check !== undefined && { check }) });
