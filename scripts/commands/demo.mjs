@@ -43,7 +43,10 @@ export default {
 /** Platform for the story when it was started before. */
 function runningPlatform(at) {
   const { MANAGEMENT_CLIENT_ID: client_id, MANAGEMENT_CLIENT_SECRET: client_secret } = process.env;
-  if (!client_id || !client_secret) throw new Error('--at requires MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET');
+  if (!client_id || !client_secret)
+    throw new Error(
+      '--at requires MANAGEMENT_CLIENT_ID and MANAGEMENT_CLIENT_SECRET: set both as the running platform has them, or from <data folder>/management-client.json',
+    );
   const { protocol, host } = new URL(at);
   return {
     ready: { management: `${protocol}//management.${host}`, auth: `${protocol}//auth.${host}` },

@@ -10,12 +10,17 @@ export default {
   group: 'Operate',
   description: 'sign in through the built-in sign-in and print an access token for the management API',
   options: [
-    { flags: '--issuer <url>', about: 'address of the built-in sign-in', default: 'http://auth.localhost:8080/people' },
+    {
+      flags: '--issuer <url>',
+      about:
+        'address of the built-in sign-in; default: that of a platform with the same PORT, BASE_DOMAIN and PUBLIC_SCHEME',
+    },
   ],
   examples: ['npm run sign-in', 'npm run sign-in -- --issuer https://auth.example.com/people'],
   run: async ({ options }, cli) => {
-    if (!URL.canParse(options.issuer)) cli.wrongUsage('--issuer must be a URL');
-    const { issuer, authorization_endpoint: authorize, token_endpoint: token } = await discover(options.issuer);
+    const named = options.issuer ?? defaultIssuer(process.env);
+    if (!URL.canParse(named)) cli.wrongUsage('--issuer must be a URL');
+    const { issuer, authorization_endpoint: authorize, token_endpoint: token } = await discover(named);
     const verifier = randomBytes(32).toString('base64url');
     const state = randomBytes(16).toString('base64url');
     const back = http.createServer();
@@ -48,8 +53,19 @@ export default {
   },
 };
 
+/** As the platform derives it from its settings. */
+const defaultIssuer = ({ PORT, BASE_DOMAIN, PUBLIC_SCHEME }) =>
+  `${PUBLIC_SCHEME || 'http'}://auth.${BASE_DOMAIN || `localhost:${PORT || 8080}`}/people`;
+
 async function discover(issuer) {
-  const { status, text } = await send(`${issuer}/.well-known/openid-configuration`);
+  const { status, text } = await send(`${issuer}/.well-known/openid-configuration`).catch((cause) => {
+    throw new Error(
+      cause.code === 'ECONNREFUSED'
+        ? `no server accepts connections at ${issuer}: start the platform, or name its sign-in with --issuer`
+        : cause.message,
+      { cause },
+    );
+  });
   if (status !== 200) throw new Error(`the discovery document of ${issuer} was not found: status ${status}`);
   const metadata = JSON.parse(text);
   if (metadata.issuer !== issuer)

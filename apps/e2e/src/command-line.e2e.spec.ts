@@ -223,6 +223,18 @@ describe('npx attestry beside a running platform', () => {
       () => ({ DATA_DIR: join(folder, 'own'), PORT: String(platform.ready.port) }),
       /^port \d+ of 127\.0\.0\.1 is in use: .*set PORT to another port$/,
     ],
+    [
+      'a data folder that is a file',
+      ['start'],
+      () => ({ DATA_DIR: script, PORT: '0' }),
+      /cannot be made: EEXIST.*: set DATA_DIR to a folder/,
+    ],
+    [
+      'a sign-in that does not run, at the address that PORT gives it',
+      ['sign-in'],
+      () => ({ PORT: '1' }),
+      /^no server accepts connections at http:\/\/auth\.localhost:1\/people: start the platform, or .* --issuer/,
+    ],
     ['a locked folder', ['start'], () => ({ ...here(), PORT: '0' }), /is in use by another process: .*set DATA_DIR/],
     [
       'an engine that is not installed',

@@ -24,9 +24,12 @@ let platform: PlatformProcess;
 let tenant: TenantUnderTest;
 let webhook: WebhookReceiver;
 let credential: unknown;
+/** Status of the first call after the line that announces readiness. */
+let firstReadiness: number;
 beforeAll(async () => {
   otlp = await OtlpReceiver.start();
   platform = await startPlatformProcess({ env: { ADMIN_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url } });
+  firstReadiness = (await fetch(`http://127.0.0.1:${platform.ready.port}/health/ready`)).status;
   tenant = await createTenantUnderTest(platform, await connectManagement(platform), 'watched');
   const { jwtVc } = await makeIssuer(tenant);
   webhook = await WebhookReceiver.start(`${tenant.url}/v1/webhooks/jwks`);
@@ -152,6 +155,8 @@ describe('metrics', () => {
     for (const secret of [tenant.id, tenant.host, 'watched', 'made-up-path', CLAIM]) expect(text).not.toContain(secret);
     expect(valueOf(text, 'attestry_http_requests_total{operation="none",status="404"}')).toBeGreaterThan(0);
   });
+
+  it('say ready from the line that announces it on', () => expect(firstReadiness).toBe(200));
 
   it('are served on the same port as health', async () => {
     const response = await fetch(`http://127.0.0.1:${platform.ready.adminPort}/health/ready`);

@@ -172,7 +172,10 @@ describe('claims that a credential cannot be issued with', () => {
       const credentials = [sourced['linked']!];
       const claims = { given_name: 'Ada', subject: 'ada' };
       expect(faultsOf(await tenant.api.offers.create({ credentials, claims }))).toEqual([
-        ['claims', `must fit credential configuration ${sourced['linked']}: the required claim subject has no value`],
+        [
+          'claims',
+          `must fit credential configuration ${sourced['linked']}: the required claim subject, mapped from authenticationProvider.subjectId, has no value`,
+        ],
       ]);
     });
   });

@@ -27,6 +27,8 @@ const main = async (): Promise<void> => {
   const platform = await startPlatform(config, { logger, callsByReference: true, onFatal: () => stop(1) });
   process.on('SIGTERM', () => stop(0));
   process.on('SIGINT', () => stop(0));
+  // A client that starts at the line finds it ready at once: what it waits for includes all that follows events.
+  await platform.engines.health.untilReady();
   const line = ready(config, platform.adminPort);
   process.stdout.write(`${JSON.stringify(line)}\n`);
   // `npm start` measures the duration of a start.

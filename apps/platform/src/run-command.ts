@@ -36,6 +36,7 @@ const faultLine = (fault: Fault): string => {
   if (code === 'EADDRINUSE')
     return `port ${port} of ${address} is in use: stop the process that uses it, or set ${portSetting(port)} to another port`;
   if (name === 'DataFolderLocked') return `${message}: stop that process, or set DATA_DIR to another folder`;
+  if (name === 'DataFolderUnusable') return `${message}: set DATA_DIR to a folder, or to a path where one can be made`;
   // A host name with several addresses fails once for each of them.
   if (code === 'ECONNREFUSED' && errors?.[0]) return faultLine(errors[0]);
   if (code === 'ECONNREFUSED' && port !== undefined)

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Health } from './health.js';
 
 describe('readiness', () => {
@@ -24,6 +25,19 @@ describe('readiness', () => {
     expect(health.report().ready).toBe(true);
     health.close();
     expect(health.report().ready).toBe(false);
+  });
+
+  it('is waited for until every check is ready', async () => {
+    const health = new Health();
+    const follower = { healthy: true, caughtUp: false };
+    health.follow('dids.lists', () => follower);
+    let isReady = false;
+    const ready = health.untilReady(1).then(() => (isReady = true));
+    await pause(20);
+    expect(isReady).toBe(false);
+    follower.caughtUp = true;
+    await ready;
+    expect(health.report().ready).toBe(true);
   });
 
   it('accepts a name once', () => {

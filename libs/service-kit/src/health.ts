@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 /** Source of `/health/ready`. An unhealthy check makes the process unready and is named with its reason. */
 export interface HealthCheck {
   name: string;
@@ -30,6 +32,11 @@ export class Health {
   /** Unready from now on: the process is shutting down. */
   close(): void {
     this.isClosing = true;
+  }
+
+  /** Resolves once the report is ready: never if the process is shut down before. */
+  async untilReady(intervalMs = 10): Promise<void> {
+    while (!this.report().ready) await pause(intervalMs);
   }
 
   report(): { ready: boolean; checks: HealthCheck[] } {

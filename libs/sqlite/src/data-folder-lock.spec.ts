@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataFolderLocked, lockDataFolder } from './data-folder-lock.js';
+import { DataFolderLocked, DataFolderUnusable, lockDataFolder } from './data-folder-lock.js';
 
 describe('lockDataFolder', () => {
   let folder: string;
@@ -16,6 +16,22 @@ describe('lockDataFolder', () => {
     expect((await stat(join(folder, 'lock.db'))).mode & 0o777).toBe(0o600);
     first.release();
     (await lockDataFolder(folder)).release();
+  });
+
+  it.each([
+    ['a file', 'file', /file cannot be made: EEXIST/],
+    ['a path below a file', join('file', 'data'), /data cannot be made: ENOTDIR/],
+  ])('names %s, where no folder can be made', async (_what, path, message) => {
+    await writeFile(join(folder, 'file'), '');
+    const refused = lockDataFolder(join(folder, path));
+    await expect(refused).rejects.toBeInstanceOf(DataFolderUnusable);
+    await expect(refused).rejects.toThrow(message);
+  });
+
+  it('names a lock file that is no database', async () => {
+    const file = join(folder, 'lock.db');
+    await writeFile(file, 'x'.repeat(4096));
+    await expect(lockDataFolder(folder)).rejects.toThrow(`${file}: file is not a database`);
   });
 
   it('refuses another process until the owner is killed', async () => {

@@ -37,6 +37,13 @@ describe('SqliteThread', () => {
     for (const name of files) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   });
 
+  it('names a file that is not a database', async () => {
+    const file = join(folder, 'text.db');
+    await writeFile(file, 'x'.repeat(4096));
+    const jobs = pathToFileURL(join(folder, 'jobs.mjs'));
+    await expect(SqliteThread.spawn({ file, jobs })).rejects.toThrow(`${file}: file is not a database`);
+  });
+
   it('refuses to run with less than full synchronization', async () => {
     const jobs = pathToFileURL(join(folder, 'jobs.mjs'));
     for (const pragma of ['synchronous = NORMAL', 'synchronous = OFF'])

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { namingFile } from './data-folder-lock.js';
 
 /** A module of jobs. */
 export interface JobsSource {
@@ -73,7 +74,7 @@ export class SqliteThread {
     });
     await new Promise<void>((resolve, reject) => {
       worker.once('message', () => resolve());
-      worker.once('error', reject);
+      worker.once('error', (error) => reject(namingFile(error as Error, options.file)));
       worker.once('exit', (code) => reject(new Error(`sqlite thread for ${options.file} ended with code ${code}`)));
     });
     // By name: removing all would remove the Worker's own listeners too, and with them the delivery of messages.

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { invalid, type ClaimMapping, type Warning } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { claimSources, claimSourcesStream } from '../claim-sources/claim-sources.state.js';
-import { parseClaimPath } from '../credential-configuration/claim-path.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import type { CheckedEntry } from '../protocol/check-credentials.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import { mappingsOf, outermostClaim } from '../protocol/mapped-claims.js';
 import { unusedClaims, type GivenClaims } from './unused-claims.js';
 
 /** Claims of an offer beside those of its claim sets. */
@@ -71,13 +71,7 @@ export class ClaimUse {
     const configuration = await this.configurations.find(tenantId, configurationId);
     if (!configuration) return new Set();
     const sourced = await this.parametersOf(tenantId, configuration);
-    return new Set([...this.mappingsOf(configuration), ...sourced].flatMap(outermostClaim));
-  }
-
-  private mappingsOf({ format, content }: ActiveConfiguration): Pick<ClaimMapping, 'mapFrom'>[] {
-    const module = this.formats.byName[format];
-    if (module.mappingsOf) return module.mappingsOf(content);
-    return Object.values((content as { claimMappings?: Record<string, ClaimMapping> }).claimMappings ?? {});
+    return new Set([...mappingsOf(this.formats, configuration), ...sourced].flatMap(outermostClaim));
   }
 
   private async parametersOf(
@@ -89,8 +83,3 @@ export class ClaimUse {
     return Object.values(state.find(({ id }) => id === claimSourceId)?.requestParameters ?? {});
   }
 }
-
-const outermostClaim = ({ mapFrom }: Pick<ClaimMapping, 'mapFrom'>): string[] => {
-  const [root, name] = (mapFrom !== undefined && parseClaimPath(mapFrom)) || [];
-  return root === 'claims' ? [name!] : [];
-};

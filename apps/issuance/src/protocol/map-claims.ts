@@ -1,4 +1,5 @@
 import { oauthError, type ClaimMapping, type UserInfoOutcome, type UserLink } from '@attestry/contracts';
+import { nearestName } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { parseClaimPath } from '../credential-configuration/claim-path.js';
 import { isObject } from './raw-request.js';
@@ -11,7 +12,13 @@ export interface UserObject {
   finalClaims?: ReadonlySet<string>;
   /** Of the sign-in of the person; absent without one. */
   userInfo?: UserInfoOutcome;
+  /** Of an offer: names of the claims that the credential does not use. Its author may have meant a required one; a wallet is not told. */
+  unusedClaims?: readonly string[];
 }
+
+/** Names that one name is compared with, and the longest of them. */
+const MAX_COMPARED = 200;
+const MAX_NAME = 100;
 
 /** True for a mapping whose value the answer of a claims source may still add or replace: that of a claim, by its outermost name (ADR 0093). */
 export const isPending = ({ mapFrom }: ClaimMapping, { finalClaims }: UserObject): boolean => {
@@ -50,7 +57,9 @@ export const mapClaims = (
       const claim = namespace === undefined ? name : `${namespace} ${name}`;
       throw oauthError(
         'credential_request_denied',
-        `the required claim ${claim} has no value${lackedBy(mapping, from)}`,
+        from.unusedClaims
+          ? lackedByOffer(claim, name, mapping, from.unusedClaims)
+          : `the required claim ${claim} has no value${lackedBy(mapping, from)}`,
         {
           check: 'map-claims',
           claim,
@@ -58,6 +67,16 @@ export const mapClaims = (
       );
     }
   return claims;
+};
+
+/** Where the offer's author has to put the value, and the claim that was probably meant for it, without its value. */
+const lackedByOffer = (claim: string, name: string, { mapFrom }: ClaimMapping, unused: readonly string[]): string => {
+  const source = mapFrom === undefined || mapFrom === `claims.${name}` ? '' : `, mapped from ${mapFrom},`;
+  const [root, wanted] = mapFrom === undefined ? [] : pathOf(mapFrom);
+  const candidates = unused.filter(({ length }) => length <= MAX_NAME).slice(0, MAX_COMPARED);
+  const nearest = root === 'claims' ? nearestName(wanted!, candidates) : undefined;
+  const meant = nearest === undefined ? '' : `; claims.${nearest} is not used: did you mean "${wanted}"?`;
+  return `the required claim ${claim}${source} has no value${meant}`;
 };
 
 /** Which answers of the provider lack the claim, for a person who signed in. */

@@ -13,6 +13,7 @@ import type { OfferEntry } from '../issuance-session/issuance-session.events.js'
 import type { CheckedEntry } from './check-credentials.js';
 import { CurrentConfigurations } from './current-configurations.js';
 import type { UserObject } from './map-claims.js';
+import { mappingsOf, outermostClaim } from './mapped-claims.js';
 import { scopeFor } from './scope.js';
 
 /** What is known of the claims when an offer is made. */
@@ -129,7 +130,9 @@ export class OfferEntries {
     if (!known.areComplete) return undefined;
     try {
       // As when it is issued.
-      const claims = format.mapClaims(configuration, known);
+      const used = new Set(mappingsOf(this.formats, configuration).flatMap(outermostClaim));
+      const unusedClaims = Object.keys(known.claims).filter((name) => !used.has(name));
+      const claims = format.mapClaims(configuration, { ...known, unusedClaims });
       return isKept ? documentSizeFault(format, claims) : undefined;
     } catch (error) {
       if (error instanceof AppError && error.code === 'credential_request_denied') return error.message;

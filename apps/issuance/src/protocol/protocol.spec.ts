@@ -174,6 +174,34 @@ describe('the entries of an offer', () => {
     );
   });
 
+  it.each<[string, object, string]>([
+    ['givenname', { givenname: 'secret' }, '; claims.givenname is not used: did you mean "given_name"?'],
+    [
+      'given_nam',
+      { given_nam: 'secret', other: 'secret' },
+      '; claims.given_nam is not used: did you mean "given_name"?',
+    ],
+    ['none', {}, ''],
+    ['one that another mapping uses', { given_names: 'secret' }, ''],
+    ['one that is too different', { family_name: 'secret' }, ''],
+    ['one that is too long', { [`given_name${'x'.repeat(100)}`]: 'secret' }, ''],
+    ['the claim without a value', { given_name: null }, ''],
+  ])('name the path of a required claim and the claim that was probably meant: %s [T435]', async (_, claims, meant) => {
+    const claimMappings = {
+      givenName: { mapFrom: 'claims.given_name', required: true },
+      names: { mapFrom: 'claims.given_names' },
+    };
+    const entries = entriesWith(
+      { mapClaims: (_configuration: unknown, from: UserObject) => mapClaims(claimMappings, from) },
+      { claimMappings },
+    );
+    const known = { claims: { ...claims }, areComplete: true } as const;
+    const msg = `must fit credential configuration c1: the required claim givenName, mapped from claims.given_name, has no value${meant}`;
+    await expect(entries.resolveEntries('t1', [entryOf('c1')], known)).rejects.toMatchObject({
+      details: [detail('claims', msg)],
+    });
+  });
+
   describe('of a configuration with a claims source', () => {
     const mappings = {
       name: { mapFrom: 'claims.name', required: true },
@@ -190,7 +218,7 @@ describe('the entries of an offer', () => {
             return typeof level === 'number' ? undefined : { claim: 'level', msg: 'must be a number' };
           },
         },
-        { claimSourceId: 's1' },
+        { claimSourceId: 's1', claimMappings: { ...mappings, ...more } },
       );
     const fault = (at: number, set: number, msg: string) =>
       detail(`credentials.${at}.claimSets.${set}.claims`, `must fit credential configuration c${at + 1}: ${msg}`);
@@ -211,7 +239,7 @@ describe('the entries of an offer', () => {
           fault(1, 0, 'level must be a number'),
           fault(1, 1, 'level must be a number'),
           fault(1, 2, 'the required claim name has no value'),
-          fault(1, 3, 'the required claim street has no value'),
+          fault(1, 3, 'the required claim street, mapped from claims.address.street, has no value'),
         ],
       });
       await expect(sourced().resolveEntries('t1', sets(...wrong))).rejects.toMatchObject({
@@ -222,7 +250,7 @@ describe('the entries of an offer', () => {
     it('are refused without a required value of the provider, which no claim overrides [T435]', async () => {
       const entries = sourced({ subject: { mapFrom: 'authenticationProvider.subjectId', required: true } });
       const missing = (id: string) =>
-        `must fit credential configuration ${id}: the required claim subject has no value`;
+        `must fit credential configuration ${id}: the required claim subject, mapped from authenticationProvider.subjectId, has no value`;
       const claims = { subject: 'x', authenticationProvider: { subjectId: 'x' } };
       await expect(entries.resolveEntries('t1', sets(claims), { claims, areComplete: true })).rejects.toMatchObject({
         details: [detail('claims', missing('c1')), detail('credentials.1.claimSets.0.claims', missing('c2'))],

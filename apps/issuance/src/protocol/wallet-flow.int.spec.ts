@@ -599,7 +599,7 @@ describe('claims', () => {
     const claims = { family_name: 'Lovelace' };
     expect((await refusal(offer({ credentials: [jwtVc, ldpVc], claims }))).details).toEqual(
       [jwtVc, ldpVc].map((id) => ({
-        msg: `must fit credential configuration ${id}: the required claim givenName has no value`,
+        msg: `must fit credential configuration ${id}: the required claim givenName, mapped from claims.given_name, has no value`,
         param: 'claims',
         location: 'body',
       })),
