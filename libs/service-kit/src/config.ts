@@ -489,11 +489,16 @@ export const SETTINGS = {
   ),
   bytesMinute: setting(
     'WRITE_LIMIT_MINUTE',
-    'Maximum bytes per minute that one tenant writes: events, and claims of offers until they end. Clients get 429 beyond it; a quarter as much again is kept for wallets.',
+    'Maximum bytes per minute that the clients of one tenant write: events, and claims of offers until they end; they get 429 beyond it. Its wallets may write four times as much.',
     '67108864',
     integer(1, 999_999_999_999),
   ),
-  bytesDay: setting('WRITE_LIMIT_DAY', 'The same per day.', '8589934592', integer(1, 999_999_999_999)),
+  bytesDay: setting(
+    'WRITE_LIMIT_DAY',
+    'Maximum bytes per day that clients and wallets of one tenant write together; a quarter as much again is kept for wallets.',
+    '8589934592',
+    integer(1, 999_999_999_999),
+  ),
   rateOverrides: setting(
     'RATE_LIMIT_TENANTS',
     'Limits of individual tenants: a JSON object from tenant ids to objects with `api`, `walletTenant`, `walletAddress`, `public`, `bytesMinute` or `bytesDay`, which override the limits above.',

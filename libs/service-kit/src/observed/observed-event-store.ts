@@ -79,7 +79,8 @@ export class ObservedEventStore extends EventStore {
     } catch (error) {
       outcome = outcomeOf(error);
       // Unless it may have been stored.
-      if (written && outcome !== 'unavailable') this.written!.release(written);
+      if (written && outcome !== 'unavailable')
+        this.written!.release(written, unit.appends.at(-1)!.events[0]!.metadata);
       throw error;
     } finally {
       this.seconds((performance.now() - startedAt) / 1000);

@@ -96,7 +96,7 @@ describe('bytes that a tenant writes', () => {
 
   it('of a unit that was refused do not count', async () => {
     const written = limited();
-    for (let n = 0; n < 5; n++) written.release(await written.admit(unit(10_000)));
+    for (let n = 0; n < 5; n++) written.release(await written.admit(unit(10_000)), { actor: 'client:c' });
     await written.admit(unit(10_000));
     expect(await refusalOf(written.admit(unit(2)))).toBeDefined();
   });
@@ -107,12 +107,33 @@ describe('bytes that a tenant writes', () => {
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
   });
 
-  it('may be a quarter more for wallets, so that a client cannot end the issuance [T583]', async () => {
+  const holder = { actor: 'holder', operation: 'issuance.issue-credential' };
+
+  it('may be a quarter more in a day for wallets, so that a client cannot end the issuance [T583]', async () => {
+    const written = limited(10_000, 10_000);
+    await written.admit(unit(10_000));
+    await written.admit(unit(2_500, holder));
+    expect(await refusalOf(written.admit(unit(2, holder)))).toEqual([
+      'tooManyRequests',
+      'The wallets of the tenant may write at most 10000 bytes in a day',
+      '86400',
+    ]);
+  });
+
+  it('have a window of their own in a minute for wallets, four times as large, in both directions [T583]', async () => {
     const written = limited();
     await written.admit(unit(10_000));
-    const holder = { actor: 'holder', operation: 'issuance.issue-credential' };
-    await written.admit(unit(2_500, holder));
-    expect(await refusalOf(written.admit(unit(2, holder)))).toBeDefined();
+    written.release(await written.admit(unit(40_000, holder)), holder);
+    await written.admit(unit(40_000, holder));
+    expect(await refusalOf(written.admit(unit(2, holder)))).toEqual([
+      'tooManyRequests',
+      'The wallets of the tenant may write at most 40000 bytes in a minute',
+      '60',
+    ]);
+    expect(await refusalOf(written.admit(unit(2)))).toBeDefined();
+    now = 60_001;
+    await written.admit(unit(40_000, holder));
+    await written.admit(unit(10_000));
   });
 
   it.each([
@@ -164,7 +185,6 @@ describe('bytes that a tenant writes', () => {
     const limit = 400_000;
     const processes = Array.from({ length: 4 }, () => limited(2 ** 26, limit));
     for (let n = 0; n < 100; n++) await refusalOf(processes[n % 4]!.admit(unit(20_000)));
-    const holder = { actor: 'holder', operation: 'issuance.issue-credential' };
     for (const written of [...processes, ...processes]) {
       now += 1_000;
       expect(await refusalOf(written.admit(unit(2_000, holder)))).toBeUndefined();

@@ -8,17 +8,25 @@ import type { Metrics } from '../metrics/metrics.js';
 /** Bytes of tenants that a unit stores. */
 export type Written = readonly (readonly [tenantId: string, bytes: number])[];
 
-const SECONDS = { minute: 60, day: 86_400 } as const;
-type Period = keyof typeof SECONDS;
-const PERIODS = ['minute', 'day'] as const;
+const SECONDS = { minute: 60, walletMinute: 60, day: 86_400 } as const;
+type WindowName = keyof typeof SECONDS;
+const ALL = ['minute', 'walletMinute', 'day'] as const;
+/** The windows in which the bytes of a call count. */
+const OF_CLIENTS = ['minute', 'day'] as const;
+const OF_HOLDERS = ['walletMinute', 'day'] as const;
 
 /** What is counted here before the shared counter gets it: a process exceeds a limit by no more, at about no cost per append. */
 const SHARED_AFTER_BYTES = 1024 * 1024;
 /** And no more than so much of the limit, so that no number of processes that is usual uses up what is left to wallets. */
 const SHARED_AFTER_PART = 1 / 64;
 const SHARED_AFTER_MS = 1000;
-/** Wallets may write so much of a limit after clients have used it up: a client cannot end the issuance of its tenant. */
+/** Wallets may write so much of the day's limit after clients have used it up: a client cannot end the issuance of its tenant. */
 const OF_WALLETS = 1 / 4;
+/**
+ * In a minute wallets have a window of their own, so many times that of the clients: of a credential they write two thirds, and what clients
+ * may offer in a minute must not wait for the next one.
+ */
+const MINUTE_OF_WALLETS = 4;
 /** Longest wait of own work over the limit: it serves all tenants, and ends what clients began. */
 const OWN_WAIT_MS = 100;
 
@@ -39,6 +47,15 @@ const isAlwaysAdmitted = (operation: string): boolean =>
 
 const isOfTenant = ([tenantId]: readonly [string, number]): boolean => tenantId !== PLATFORM_TENANT;
 
+/** Neither a client or user with a token nor own work: a wallet, or a person who signs in. */
+const isHolder = (actor: string): boolean =>
+  !(actor.startsWith('client:') || actor.startsWith('user:') || actor.startsWith('service:'));
+const limitsOf = (minute: number, day: number): Readonly<Record<WindowName, number>> => ({
+  minute,
+  walletMinute: MINUTE_OF_WALLETS * minute,
+  day,
+});
+
 /** Without a window, one that has ended. */
 const NEW: Readonly<Window> = { endsAt: -Infinity, shared: 0, sent: 0, own: 0, sharedAt: -Infinity };
 /** Tenants whose windows have ended that a new one removes: more than are added, and few enough for one append. */
@@ -49,8 +66,8 @@ const MOST_REMOVED = 16;
  * bytes are counted here and given to the counter that processes share in portions, in the background.
  */
 export class WrittenBytes {
-  private readonly tenants = new Map<string, Record<Period, Window>>();
-  private readonly limits: Record<Period, number>;
+  private readonly tenants = new Map<string, Record<WindowName, Window>>();
+  private readonly limits: Record<WindowName, number>;
 
   /** @param now milliseconds of a clock that is never set back */
   constructor(
@@ -59,7 +76,7 @@ export class WrittenBytes {
     private readonly metrics: Metrics,
     private readonly now: () => number = performance.now.bind(performance),
   ) {
-    this.limits = { minute: config.rates.bytesMinute, day: config.rates.bytesDay };
+    this.limits = limitsOf(config.rates.bytesMinute, config.rates.bytesDay);
   }
 
   /**
@@ -84,37 +101,41 @@ export class WrittenBytes {
     }
     const written = all.length === 1 && ofTenant[0] !== PLATFORM_TENANT ? all : all.filter(isOfTenant);
     const now = this.now();
+    const names = isHolder(metadata.actor) ? OF_HOLDERS : OF_CLIENTS;
     for (const [tenantId, bytes] of written) {
       const windows = this.tenants.get(tenantId);
+      const minute = windows?.[names[0]];
       const isWithin =
         windows !== undefined &&
-        windows.minute.endsAt > now &&
+        minute !== undefined &&
+        minute.endsAt > now &&
         windows.day.endsAt > now &&
-        windows.minute.shared + windows.minute.sent + windows.minute.own + bytes <= this.limits.minute &&
+        minute.shared + minute.sent + minute.own + bytes <= this.limits[names[0]] &&
         windows.day.shared + windows.day.sent + windows.day.own + bytes <= this.limits.day &&
         this.config.rateOverrides[tenantId] === undefined;
       if (!isWithin && this.refuse(tenantId, metadata, bytes)) await pause(OWN_WAIT_MS);
     }
     for (const [tenantId, bytes] of written) {
       const windows = this.tenants.get(tenantId) ?? this.begin(tenantId);
-      const own = this.config.rateOverrides[tenantId];
-      for (const period of PERIODS) {
-        const window = windows[period];
+      const limits = this.limitsOf(tenantId);
+      for (const name of names) {
+        const window = windows[name];
         window.own += bytes;
-        const limit = (period === 'day' ? own?.bytesDay : own?.bytesMinute) ?? this.limits[period];
+        const limit = limits[name];
         const portion = Math.min(SHARED_AFTER_BYTES, limit * SHARED_AFTER_PART);
         const isDue = window.own >= portion || (window.own > 0 && now - window.sharedAt >= SHARED_AFTER_MS);
-        if (isDue && window.sent === 0) this.share(period, tenantId, window);
+        if (isDue && window.sent === 0) this.share(name, tenantId, window);
       }
     }
     return written;
   }
 
   /** After the unit was refused: nothing of it was stored. */
-  release(written: Written): void {
+  release(written: Written, { actor }: { actor: string }): void {
+    const names = isHolder(actor) ? OF_HOLDERS : OF_CLIENTS;
     for (const [tenantId, bytes] of written) {
       const windows = this.tenants.get(tenantId);
-      if (windows) for (const period of PERIODS) windows[period].own -= bytes;
+      if (windows) for (const name of names) windows[name].own -= bytes;
     }
   }
 
@@ -124,20 +145,21 @@ export class WrittenBytes {
    * @throws AppError 429 with `Retry-After`
    */
   refuse(tenantId: string, { actor, operation }: { actor: string; operation: string }, bytes = 1): boolean {
-    const own = this.config.rateOverrides[tenantId];
-    const limits = { minute: own?.bytesMinute ?? this.limits.minute, day: own?.bytesDay ?? this.limits.day };
+    const limits = this.limitsOf(tenantId);
     const windows = this.begin(tenantId);
-    for (const period of PERIODS) {
-      const limit = limits[period];
-      const window = windows[period];
+    const isOfHolder = isHolder(actor);
+    for (const name of isOfHolder ? OF_HOLDERS : OF_CLIENTS) {
+      const limit = limits[name];
+      const window = windows[name];
       const used = window.shared + window.sent + window.own + bytes;
       if (used <= limit || isAlwaysAdmitted(operation)) continue;
       if (actor.startsWith('service:')) return true;
-      const isClient = actor.startsWith('client:') || actor.startsWith('user:');
-      if (!isClient && used <= limit * (1 + OF_WALLETS)) continue;
+      if (isOfHolder && name === 'day' && used <= limit * (1 + OF_WALLETS)) continue;
+      const period = name === 'day' ? 'day' : 'minute';
       this.metrics.counter('writtenBytesRefusals').inc({ period });
       const seconds = Math.max(1, Math.ceil((window.endsAt - this.now()) / 1000));
-      throw new AppError('tooManyRequests', `The tenant may write at most ${limit} bytes in a ${period}`, {
+      const who = isOfHolder ? 'The wallets of the tenant' : 'The tenant';
+      throw new AppError('tooManyRequests', `${who} may write at most ${limit} bytes in a ${period}`, {
         headers: { 'retry-after': String(seconds) },
         check: 'written-bytes',
       });
@@ -145,11 +167,16 @@ export class WrittenBytes {
     return false;
   }
 
-  private share(period: Period, tenantId: string, window: Window): void {
+  private limitsOf(tenantId: string): Readonly<Record<WindowName, number>> {
+    const own = this.config.rateOverrides[tenantId];
+    return own ? limitsOf(own.bytesMinute ?? this.limits.minute, own.bytesDay ?? this.limits.day) : this.limits;
+  }
+
+  private share(name: WindowName, tenantId: string, window: Window): void {
     window.sent = window.own;
     window.own = 0;
     window.sharedAt = this.now();
-    const counted = this.counter.count(`b:${period}:${tenantId}`, window.sent, SECONDS[period]);
+    const counted = this.counter.count(`b:${name}:${tenantId}`, window.sent, SECONDS[name]);
     const learn = ({ used, resetsInMs }: Counted): void => {
       window.sent = 0;
       window.shared = used;
@@ -161,7 +188,7 @@ export class WrittenBytes {
   }
 
   /** The current windows. A new one does not know yet what other processes wrote: its first append finds out. */
-  private begin(tenantId: string): Record<Period, Window> {
+  private begin(tenantId: string): Record<WindowName, Window> {
     const now = this.now();
     let windows = this.tenants.get(tenantId);
     if (!windows) {
@@ -171,11 +198,11 @@ export class WrittenBytes {
         if (day.endsAt > now || left-- === 0) break;
         this.tenants.delete(name);
       }
-      windows = { minute: NEW, day: NEW };
+      windows = { minute: NEW, walletMinute: NEW, day: NEW };
       this.tenants.set(tenantId, windows);
     }
-    for (const period of PERIODS)
-      if (windows[period].endsAt <= now) windows[period] = { ...NEW, endsAt: now + SECONDS[period] * 1000 };
+    for (const name of ALL)
+      if (windows[name].endsAt <= now) windows[name] = { ...NEW, endsAt: now + SECONDS[name] * 1000 };
     return windows;
   }
 }
