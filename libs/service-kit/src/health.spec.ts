@@ -32,12 +32,15 @@ describe('readiness', () => {
     const follower = { healthy: true, caughtUp: false };
     health.follow('dids.lists', () => follower);
     let isReady = false;
-    const ready = health.untilReady(1).then(() => (isReady = true));
+    const ready = health.untilReady(60_000, 1).then(() => (isReady = true));
     await pause(20);
     expect(isReady).toBe(false);
     follower.caughtUp = true;
     await ready;
     expect(health.report().ready).toBe(true);
+    follower.caughtUp = false;
+    await health.untilReady(20, 1);
+    expect(health.report().ready).toBe(false);
   });
 
   it('accepts a name once', () => {

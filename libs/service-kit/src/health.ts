@@ -34,9 +34,10 @@ export class Health {
     this.isClosing = true;
   }
 
-  /** Resolves once the report is ready: never if the process is shut down before. */
-  async untilReady(intervalMs = 10): Promise<void> {
-    while (!this.report().ready) await pause(intervalMs);
+  /** Resolves once the report is ready, or after a time. */
+  async untilReady(withinMs: number, intervalMs = 10): Promise<void> {
+    for (const end = performance.now() + withinMs; !this.report().ready && performance.now() < end;)
+      await pause(intervalMs);
   }
 
   report(): { ready: boolean; checks: HealthCheck[] } {
