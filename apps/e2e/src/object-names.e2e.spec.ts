@@ -82,7 +82,7 @@ describe('names of Object.prototype, in each format [T671]', () => {
         details: [...other.ids].map(([format, id]) => {
           const claim = `${format === 'mso_mdoc' ? `${NAMESPACE} ` : ''}required-${name}`;
           return {
-            msg: `must fit credential configuration ${id}: the required claim ${claim} has no value`,
+            msg: `must fit credential configuration ${id}: the required claim ${claim}, mapped from claims.${name}, has no value`,
             param: 'claims',
             location: 'body',
           };

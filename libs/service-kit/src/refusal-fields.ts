@@ -72,9 +72,10 @@ const valuesIn = (reason: string, request: unknown, encoded: readonly string[]):
     }
     if (typeof value !== 'string' && typeof value !== 'number') continue;
     const text = String(value).trim();
-    characters += text.length;
-    if (++values > MAX_VALUES || characters > MAX_COMPARED) return undefined;
     const { held, isAll } = typeof value === 'string' ? heldBy(text, level) : { held: [], isAll: false };
+    // A text that holds others is read once, of a long one only the beginning is split.
+    characters += held.length > 0 ? text.length / 8 : Math.min(text.length, MAX_SPLIT);
+    if (++values > MAX_VALUES || characters > MAX_COMPARED) return undefined;
     if (below.length + held.length > MAX_VALUES) return undefined;
     for (const one of held) below.push([one, level + 1]);
     if (isAll) continue;

@@ -369,8 +369,9 @@ const DOCUMENT_HEADERS: Record<string, JsonObject> = {
   etag: header('Entity tag of the representation, another one for each encoding.', { type: 'string' }),
   vary: header('Headers of the request that select the representation, such as `Accept-Encoding`.', { type: 'string' }),
 };
-/** A CRL has one representation; all others are compressed, or chosen by `Accept`. */
-const isSelected = ({ mediaType }: NonNullable<Operation['http']>): boolean => mediaType !== 'application/pkix-crl';
+/** CRLs and signed CWTs have one representation; all others are compressed, or chosen by `Accept`. */
+const OF_ONE_REPRESENTATION: ReadonlySet<string | undefined> = new Set(['application/pkix-crl', 'application/cwt']);
+const isSelected = ({ mediaType }: NonNullable<Operation['http']>): boolean => !OF_ONE_REPRESENTATION.has(mediaType);
 const documentHeadersOf = (http: NonNullable<Operation['http']>): string[] =>
   http.document ? ['etag', ...(isSelected(http) ? ['vary'] : [])] : [];
 /** Headers of responses to a request that may have the header. */

@@ -12325,7 +12325,6 @@ export interface operations {
         headers: {
           'cache-control': components['headers']['cache-control'];
           etag: components['headers']['etag'];
-          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -12341,7 +12340,6 @@ export interface operations {
         headers: {
           'cache-control': components['headers']['cache-control'];
           etag: components['headers']['etag'];
-          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -12844,7 +12842,6 @@ export interface operations {
         headers: {
           'cache-control': components['headers']['cache-control'];
           etag: components['headers']['etag'];
-          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -12860,7 +12857,6 @@ export interface operations {
         headers: {
           'cache-control': components['headers']['cache-control'];
           etag: components['headers']['etag'];
-          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14948,7 +14944,6 @@ export interface operations {
         headers: {
           'cache-control': components['headers']['cache-control'];
           etag: components['headers']['etag'];
-          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -14965,7 +14960,6 @@ export interface operations {
         headers: {
           'cache-control': components['headers']['cache-control'];
           etag: components['headers']['etag'];
-          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
