@@ -169,9 +169,8 @@ export class Streams {
   ) {
     const max = options.cacheSize ?? 2000;
     if (max <= 0) return;
-    const sizes = { maxSize: MOST_CACHED, sizeCalculation: ({ size }: CachedState) => size };
-    this.cache = new LRUCache({ max, ...sizes });
-    this.long = new LRUCache({ max, ...sizes });
+    this.cache = new LRUCache({ max, maxSize: MOST_CACHED });
+    this.long = new LRUCache({ max, maxSize: MOST_CACHED });
     this.absent = new LRUCache({ max });
     this.snapshotRevisions = new LRUCache({ max });
   }
@@ -381,7 +380,10 @@ export class Streams {
       : await this.store.append(stream, recorded, loaded.revision);
     if (record) record.isStored = true;
     const after = { state, revision, chain: recorded[recorded.length - 1]!.chain };
-    this.cacheState(aggregate, stream, after, charactersOf(recorded));
+    // In line, as it is on the path of each append.
+    let size = 0;
+    for (const { text } of recorded) size += text.data.length;
+    this.cacheState(aggregate, stream, after, size);
     return { ...after, events: [...events], recorded, position };
   }
 
@@ -545,7 +547,7 @@ export class Streams {
     if (isLong) this.cache.delete(stream);
     const { state, revision, chain } = loaded;
     const size = Math.min((entry?.size ?? LEAST_CACHED) + added, LARGEST_CACHED);
-    (isLong ? this.long : this.cache).set(stream, { aggregate, state, revision, chain, size });
+    (isLong ? this.long : this.cache).set(stream, { aggregate, state, revision, chain, size }, { size });
     if (isLong) this.storeSnapshot(aggregate as never, stream, loaded);
     return loaded;
   }

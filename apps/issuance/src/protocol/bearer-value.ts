@@ -16,8 +16,6 @@ const ID_BYTES = 16;
 const BYTES = 2 * ID_BYTES + 32;
 
 const idBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
-const uuidOf = (hex: string, at: number): string =>
-  `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${hex.slice(at + 12, at + 16)}-${hex.slice(at + 16, at + 20)}-${hex.slice(at + 20, at + 32)}`;
 
 export const makeBearerValue = (sessionId: string, tokenId: string, from: ByteSource = pooledBytes): BearerValue => {
   const bytes = Buffer.concat([idBytes(sessionId), idBytes(tokenId), from(32)]);
@@ -30,8 +28,13 @@ export const parseBearerValue = (value: unknown): BearerValue | undefined => {
   const bytes = Buffer.from(value, 'base64url');
   // Encoding again reveals foreign characters, padding and unused bits, which Node's decoder ignores.
   if (bytes.toString('base64url') !== value) return undefined;
-  const ids = bytes.toString('hex', 0, 2 * ID_BYTES);
-  return { sessionId: uuidOf(ids, 0), tokenId: uuidOf(ids, 2 * ID_BYTES), value };
+  const hex = bytes.toString('hex', 0, 2 * ID_BYTES);
+  const ids: string[] = [];
+  for (let at = 0; at < hex.length; at += 2 * ID_BYTES)
+    ids.push(
+      `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${hex.slice(at + 12, at + 16)}-${hex.slice(at + 16, at + 20)}-${hex.slice(at + 20, at + 32)}`,
+    );
+  return { sessionId: ids[0]!, tokenId: ids[1]!, value };
 };
 
 /** Binding of a grant's MAC: a value of one kind, tenant or session is invalid for any other. */

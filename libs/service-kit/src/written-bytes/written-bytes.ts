@@ -47,9 +47,8 @@ const isAlwaysAdmitted = (operation: string): boolean =>
 
 const isOfTenant = ([tenantId]: readonly [string, number]): boolean => tenantId !== PLATFORM_TENANT;
 
-/** Neither a client or user with a token nor own work: a wallet, or a person who signs in. */
-const isHolder = (actor: string): boolean =>
-  !(actor.startsWith('client:') || actor.startsWith('user:') || actor.startsWith('service:'));
+/** A client or user with a token, or own work; every other actor is a wallet, or a person who signs in. */
+const NO_HOLDER = /^(?:client|user|service):/;
 const limitsOf = (minute: number, day: number): Readonly<Record<WindowName, number>> => ({
   minute,
   walletMinute: MINUTE_OF_WALLETS * minute,
@@ -101,7 +100,7 @@ export class WrittenBytes {
     }
     const written = all.length === 1 && ofTenant[0] !== PLATFORM_TENANT ? all : all.filter(isOfTenant);
     const now = this.now();
-    const names = isHolder(metadata.actor) ? OF_HOLDERS : OF_CLIENTS;
+    const names = NO_HOLDER.test(metadata.actor) ? OF_CLIENTS : OF_HOLDERS;
     for (const [tenantId, bytes] of written) {
       const windows = this.tenants.get(tenantId);
       const minute = windows?.[names[0]];
@@ -117,7 +116,7 @@ export class WrittenBytes {
     }
     for (const [tenantId, bytes] of written) {
       const windows = this.tenants.get(tenantId) ?? this.begin(tenantId);
-      const limits = this.limitsOf(tenantId);
+      const limits = this.config.rateOverrides[tenantId] ? this.limitsOf(tenantId) : this.limits;
       for (const name of names) {
         const window = windows[name];
         window.own += bytes;
@@ -132,7 +131,7 @@ export class WrittenBytes {
 
   /** After the unit was refused: nothing of it was stored. */
   release(written: Written, { actor }: { actor: string }): void {
-    const names = isHolder(actor) ? OF_HOLDERS : OF_CLIENTS;
+    const names = NO_HOLDER.test(actor) ? OF_CLIENTS : OF_HOLDERS;
     for (const [tenantId, bytes] of written) {
       const windows = this.tenants.get(tenantId);
       if (windows) for (const name of names) windows[name].own -= bytes;
@@ -147,7 +146,7 @@ export class WrittenBytes {
   refuse(tenantId: string, { actor, operation }: { actor: string; operation: string }, bytes = 1): boolean {
     const limits = this.limitsOf(tenantId);
     const windows = this.begin(tenantId);
-    const isOfHolder = isHolder(actor);
+    const isOfHolder = !NO_HOLDER.test(actor);
     for (const name of isOfHolder ? OF_HOLDERS : OF_CLIENTS) {
       const limit = limits[name];
       const window = windows[name];
