@@ -368,7 +368,7 @@ describe('an authorization request', () => {
       'authorization_details that are no JSON',
       (form) => form.set('authorization_details', '{'),
       'invalid_authorization_details',
-      'authorization_details must be JSON',
+      'authorization_details must be JSON: it ends too early, at line 1, column 2',
     ],
     [
       'authorization_details of another type',
@@ -1165,7 +1165,7 @@ describe('a credential request', () => {
 
   const ONE_OF_TWO = 'exactly one of credential_configuration_id and credential_identifier is required';
   it.each<[string, () => Promise<object | string>, string]>([
-    ['that is no JSON', async () => '{"a', 'the body must be JSON'],
+    ['that is no JSON', async () => '{"a', 'the body must be JSON: it ends too early, at line 1, column 4'],
     ['that is no object', async () => '[]', 'the body must be a JSON object'],
     [
       'that repeats a member [T474]',
@@ -1416,7 +1416,7 @@ describe('a credential request', () => {
     const code = await wallet.obtainCode('jwt_vc_json:Required', {}, NONE);
     const { access_token: withoutDegree } = expectStatus(await wallet.exchange(code, {}, NONE), 200);
     for (const [type, bearer, description] of [
-      ['Required', withoutDegree, 'the required claim degree has no value'],
+      ['Required', withoutDegree, 'the required claim degree has no value: neither the ID token nor UserInfo has it'],
       ['Mobile', await bearerToken('Mobile'), 'no IACA of the issuer is active and valid'],
       ['Sourced', await bearerToken('Sourced'), 'a claims source did not return the claims of the credential'],
     ] as const)
