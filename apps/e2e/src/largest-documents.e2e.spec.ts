@@ -160,7 +160,10 @@ const describeLargest = (name: string, startEngines: () => Promise<Engines>): vo
         const offer = { credentials: [ids.get(format)!], claims: { text: '' } };
         const text = 'x'.repeat(512_000 - beside(offer));
         const refused = await create({ ...offer, claims: { text: `${text}x` } });
-        expect([refused.status, refused.text]).toEqual([413, expect.stringContaining('the offer must have at most 512000 bytes')]);
+        expect([refused.status, refused.text]).toEqual([
+          413,
+          expect.stringContaining('the offer must have at most 512000 bytes'),
+        ]);
         const { uri } = expectStatus(await create({ ...offer, claims: { text } }), 200);
         const { credential } = await collect(uri);
         expect(JSON.stringify(credential).length).toBeGreaterThan(text.length);
