@@ -469,7 +469,7 @@ describe('signing in at a provider that misbehaves', () => {
     ['no endpoint', undefined, 'the provider has no UserInfo endpoint'],
     ['an endpoint that is no address', 'me', 'the address is not allowed or cannot be reached'],
     ['one with credentials', 'http://user:pass@127.0.0.1/me', 'the address is not allowed or cannot be reached'],
-    ['one that nobody listens at', 'http://127.0.0.1:1/me', 'the address is not allowed or cannot be reached'],
+    ['one without a listener', 'http://127.0.0.1:1/me', 'the address is not allowed or cannot be reached'],
   ])('uses the claims of the ID token when the discovery document has %s [T641]', async (_what, endpoint, failure) => {
     announced = { userinfo_endpoint: endpoint as never };
     try {

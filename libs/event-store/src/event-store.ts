@@ -239,7 +239,7 @@ export abstract class EventStore extends EventLog {
     return undefined;
   }
 
-  /** A name with an id that was just made and that nobody else knows: no stream has it, until this process appends to it. */
+  /** A name with an id that was just made, which no other caller knows: no stream has it, until this process appends to it. */
   noteUnused(_stream: StreamName): void {}
 
   /**

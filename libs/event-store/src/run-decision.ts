@@ -237,7 +237,7 @@ export class Streams {
     return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START };
   }
 
-  /** A stream that does not exist yet, because its id was just made and nobody else knows it: the next load needs no read where no other process appends. */
+  /** A stream that does not exist yet, because its id was just made and no other caller knows it: the next load needs no read where no other process appends. */
   noteUnused(stream: StreamName): void {
     this.store.noteUnused(stream);
   }
