@@ -31,7 +31,12 @@ describe('the check of an answer', () => {
     expect(faults(answer(401, refused, { 'www-authenticate': 'Bearer' }))).toEqual([]);
     expect(faults(answer(204, '', { 'content-type': undefined }), 'DELETE', '/v1/webhooks/x')).toEqual([]);
     expect(faults(answer(405, { code: 'MethodNotAllowed', message: 'x' }, { allow: 'GET' }), 'PATCH')).toEqual([]);
-    expect(faults(answer(200, { a: 1 }), 'GET', '/people/ada/did.json')).toEqual([]);
+    const cached = { etag: '"a"', vary: 'Accept-Encoding' };
+    expect(faults(answer(200, { a: 1 }, cached), 'GET', '/people/ada/did.json')).toEqual([]);
+    expect(faults(answer(200, { a: 1 }), 'GET', '/people/ada/did.json')).toEqual([
+      '200 has no etag',
+      '200 has no vary',
+    ]);
   });
 
   it.each<[string, RawAnswer]>([
