@@ -370,7 +370,7 @@ export const exchangeToken = defineOperation({
   name: 'issuance.exchange-token',
   summary: 'Exchange a code or a refresh token for an access token (OID4VCI section 6)',
   description:
-    'With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the same keys, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.',
+    'With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the attested key of the client, or, of a client without one, with the same DPoP key, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.',
   http: {
     method: 'POST',
     path: '/v1/oauth/token',
