@@ -181,8 +181,8 @@ describe('the code of an attested wallet', () => {
 });
 
 describe('a request with a refresh token', () => {
-  const parse = (parameters: Record<string, string>) =>
-    refusal(() => parseTokenRequest(new URLSearchParams({ grant_type: 'refresh_token', ...parameters })));
+  const parse = (parameters: Record<string, string>, isAttested = false) =>
+    refusal(() => parseTokenRequest(new URLSearchParams({ grant_type: 'refresh_token', ...parameters }), isAttested));
 
   it('names token and client, and at most restricts the rights [T351]', () => {
     expect(parse({ refresh_token: 'x', client_id: 'wallet', scope: ' ' })).toEqual({
@@ -191,5 +191,7 @@ describe('a request with a refresh token', () => {
     expect(parse({ refresh_token: 'x', client_id: 'wallet', scope: 'a  b' })).toHaveProperty('scopes', ['a', 'b']);
     expect(parse({ client_id: 'wallet' })).toEqual(['invalid_request', 'refresh_token is missing']);
     expect(parse({ refresh_token: 'x' })).toEqual(['invalid_request', 'client_id is missing']);
+    // Its attestation names it; the authentication refuses one that does not.
+    expect(parse({ refresh_token: 'x' }, true)).toEqual({ grant: 'refreshToken', refreshToken: 'x' });
   });
 });

@@ -741,6 +741,21 @@ describe('a wallet that attests itself', () => {
     expect((await refreshWith(body.refresh_token!, await headers(first))).status).toBe(200);
   });
 
+  it('must be named by its attestation or by client_id, in every grant and at the revocation endpoint [T713]', async () => {
+    const key = makeKey();
+    const code = await codeOf(key);
+    const unnamed = { ...(await attest('attested', key)), 'oauth-client-attestation': 'x' };
+    const refusal = { status: 401, body: { error: 'invalid_client' } };
+    const { client_id: _, ...exchanged } = codeGrant(code, 'attested');
+    expect(await token(exchanged, unnamed)).toMatchObject(refusal);
+    const { body } = await token<AccessTokenResponse>(exchanged, await attest('attested', key));
+    const again = { grant_type: 'refresh_token', refresh_token: body.refresh_token! };
+    expect(await token(again, unnamed)).toMatchObject(refusal);
+    expect(await token(again, await attest('attested', key))).toMatchObject({ status: 200 });
+    expect(await revoke({ token: body.refresh_token! }, unnamed)).toMatchObject(refusal);
+    expect(await token(again, await attest('attested', key))).toMatchObject({ status: 200 });
+  });
+
   it('refreshes in combined mode with its attested DPoP key [T350]', async () => {
     const key = makeKey();
     const headers = async (at: 'push' | 'token' | 'revoke' = 'token', by = key) => ({
