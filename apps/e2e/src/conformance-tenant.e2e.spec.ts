@@ -97,11 +97,12 @@ const make = async (...words: string[]): Promise<Made> => {
 const settingsOf = ({ plans }: Made, name: string) =>
   JSON.parse(readFileSync(plans.find((plan) => plan.name === name)!.settings, 'utf8')) as Settings;
 
+/** One for all: the provider asks although it knows the browser. */
+const browser = new RedirectBrowser();
 /** As the suite's browser does: its first entry that matches, whose task clicks an element of the page by its id. */
 const visit = async (url: string, entries: BrowserEntry[], callback: string): Promise<URL> => {
   const matches = (pattern: string, at: string) => pattern.endsWith('*') && at.startsWith(pattern.slice(0, -1));
   const { tasks } = entries.find(({ match }) => matches(match, url))!;
-  const browser = new RedirectBrowser();
   const page = await browser.follow(url, (at) => matches(tasks[0]!.match, at) && at.includes('/sign-in/'));
   const [[action, by, id]] = tasks[0]!.commands as [string[]];
   expect([action, by]).toEqual(['click', 'id']);
@@ -178,12 +179,12 @@ describe('npx attestry conformance-tenant', () => {
       [DOC_TYPE]: { given_name: 'Erika' },
     });
 
-    const { browser } = mdoc.override['fapi2-security-profile-final-user-rejects-authentication']!;
+    const { browser: cancels } = mdoc.override['fapi2-security-profile-final-user-rejects-authentication']!;
     const wallet = await walletOf(mdoc, mdoc.client.client_id);
     const redirect_uri = callbackOf(mdoc);
     const parameters = wallet.parameters(`mso_mdoc:${DOC_TYPE}`, { redirect_uri, login_hint: undefined });
     const { request_uri } = expectStatus(await wallet.push(parameters), 201);
-    const back = await visit(wallet.authorizationUrl({ request_uri }), browser, redirect_uri);
+    const back = await visit(wallet.authorizationUrl({ request_uri }), cancels, redirect_uri);
     expect(back.searchParams.get('error')).toBe('access_denied');
   }, 60_000);
 
