@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
-import https from 'node:https';
+import { send } from '../cli/send.mjs';
 
 const WAIT_MS = 15 * 60_000;
 
@@ -40,11 +40,13 @@ export default {
     cli.note(`Open this address in a browser and sign in:\n\n${address.href}\n`);
     const code = await cli.step('sign-in in the browser', () => codeFrom(back, { state, issuer }));
     const answer = await send(token, {
-      grant_type: 'authorization_code',
-      client_id: 'attestry-cli',
-      code,
-      redirect_uri: redirectUri,
-      code_verifier: verifier,
+      form: {
+        grant_type: 'authorization_code',
+        client_id: 'attestry-cli',
+        code,
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+      },
     });
     if (answer.status !== 200) throw new Error(`the token endpoint returned ${answer.status}: ${answer.text}`);
     const document = JSON.parse(answer.text);
@@ -94,29 +96,4 @@ async function codeFrom(server, { state, issuer }) {
     if (code) return code;
     if (isOurs) throw new Error(`the sign-in failed: ${searchParams.get('error')}`);
   }
-}
-
-/** POST with a form, else GET. `*.localhost` is this machine, whatever the resolver returns (RFC 6761 §6.3). */
-function send(url, form) {
-  const { protocol, hostname } = new URL(url);
-  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
-  const lookup = (_host, options, done) =>
-    options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4);
-  return new Promise((resolve, reject) => {
-    const request = (protocol === 'https:' ? https : http).request(
-      url,
-      {
-        method: form ? 'POST' : 'GET',
-        headers: form ? { 'content-type': 'application/x-www-form-urlencoded' } : {},
-        ...(isLocal && { lookup }),
-      },
-      async (response) => {
-        let text = '';
-        for await (const chunk of response.setEncoding('utf8')) text += chunk;
-        resolve({ status: response.statusCode, text });
-      },
-    );
-    request.on('error', reject);
-    request.end(form && new URLSearchParams(form).toString());
-  });
 }

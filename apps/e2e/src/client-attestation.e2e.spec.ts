@@ -148,6 +148,23 @@ describe('a wallet that attests itself', () => {
       expect((await exchange(undefined, { attestation, pop: await popOf({ aud }) })).status).toBe(200);
   });
 
+  it.each<[string, () => string | Promise<string>]>([
+    ['without sub', () => attester.attest(SEPARATE, key.publicJwk, { sub: undefined })],
+    ['with an empty sub', () => attest('')],
+    ['with a sub that is no text', () => attester.attest(SEPARATE, key.publicJwk, { sub: 5 as never })],
+    ['that is no JWT', () => 'x'],
+    ['that is empty', () => ''],
+  ])('is refused with an attestation %s and no client_id, and the code is not spent [T713]', async (_, make) => {
+    const code = await codeOf();
+    const sent = { attestation: await make(), pop: await popOf() };
+    for (const clientId of [undefined, ''])
+      expect((await exchange(clientId, sent, code)).refusal).toEqual([
+        ...[401, 'invalid_client', 'client attestation: sub must name the client of a request without client_id'],
+      ]);
+    // Without the header it is anonymous, which this grant allows.
+    expect((await exchange(undefined, {}, code)).status).toBe(200);
+  });
+
   it.each<[string, string, () => Promise<Sent>, number, string, string]>([
     [
       'no attestation',
@@ -326,17 +343,21 @@ describe('a wallet that attests itself', () => {
     expect((await push(COMBINED, combined))[0]).toBe(201);
   });
 
-  it('leaves a failure in the events of the tenant [T331]', async () => {
-    const { headers } = await exchange(SEPARATE, { attestation: await attest(SEPARATE) });
-    const requestIds = [headers.get('x-request-id')!];
-    const failure = await waitUntil(
-      async () =>
-        expectStatus(await tenant.api.analytics.list({ requestIds }), 200).data.find(
-          ({ type }) => type === 'OPENID_TOKEN_FAIL',
-        ),
-      { what: 'the failure' },
-    );
-    expect(failure.metadata).toMatchObject({ error: { status: 401, code: 'invalid_client' } });
+  it('leaves a failure in the events of the tenant [T331] [T713]', async () => {
+    for (const clientId of [SEPARATE, undefined]) {
+      const { headers } = await exchange(clientId, {
+        attestation: clientId === undefined ? 'x' : await attest(clientId),
+      });
+      const requestIds = [headers.get('x-request-id')!];
+      const failure = await waitUntil(
+        async () =>
+          expectStatus(await tenant.api.analytics.list({ requestIds }), 200).data.find(
+            ({ type }) => type === 'OPENID_TOKEN_FAIL',
+          ),
+        { what: 'the failure' },
+      );
+      expect(failure.metadata).toMatchObject({ error: { status: 401, code: 'invalid_client' } });
+    }
   });
 
   it('is announced in the metadata of the authorization server [T334]', async () => {

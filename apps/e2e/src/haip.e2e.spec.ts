@@ -155,7 +155,8 @@ describe('while the profile is haip', () => {
       'pre-authorized_grant_anonymous_access_supported': false,
     });
     expect(server).not.toHaveProperty('authorization_details_types_supported');
-    for (const { grant_types_supported: grants } of [server, issuer]) expect(grants).not.toContain(PRE_AUTHORIZED);
+    expect(server['grant_types_supported']).not.toContain(PRE_AUTHORIZED);
+    expect(issuer).not.toHaveProperty('grant_types_supported');
     await switchOff();
     for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/openid-credential-issuer'])
       expect((await read(path))['grant_types_supported']).toContain(PRE_AUTHORIZED);
@@ -164,6 +165,49 @@ describe('while the profile is haip', () => {
       'pre-authorized_grant_anonymous_access_supported': true,
       authorization_details_types_supported: ['openid_credential'],
     });
+  });
+
+  it('metadata and offers have no members for wallets of earlier drafts [T714]', async () => {
+    const supportedOf = (metadata: Record<string, unknown>) =>
+      (metadata['credential_configurations_supported'] as Record<string, Record<string, unknown>>)[sdJwt]!;
+    const issuer = await read('/.well-known/openid-credential-issuer');
+    expect(Object.keys(issuer).sort()).toEqual([
+      ...['batch_credential_issuance', 'credential_configurations_supported', 'credential_endpoint'],
+      ...['credential_issuer', 'credential_request_encryption', 'credential_response_encryption'],
+      ...['deferred_credential_endpoint', 'mdoc_iacas_uri', 'nonce_endpoint', 'notification_endpoint'],
+    ]);
+    expect(Object.keys(supportedOf(issuer)).sort()).toEqual([
+      ...['credential_metadata', 'credential_signing_alg_values_supported'],
+      ...['cryptographic_binding_methods_supported', 'format', 'proof_types_supported', 'scope', 'vct'],
+    ]);
+
+    /** Members of the document in the offer's address, and in that by reference. */
+    const membersOf = async ({ uri, uriByReference }: { uri: string; uriByReference: string }) => {
+      const content = new URL(new URL(uriByReference).searchParams.get('credential_offer_uri')!).pathname;
+      const document = JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as object;
+      return [document, await read(content)].map((of) => Object.keys(of).sort());
+    };
+    type Addresses = Parameters<typeof membersOf>[0];
+    const claimSets = [{ identifier: 'a', claims: {} }];
+    const offers = await Promise.all(
+      [[sdJwt], [{ credentialConfigurationId: sdJwt, claimSets }]].map(
+        async (credentials) =>
+          expectStatus(await tenant.api.offers.createOpen({ credentials } as never), 200) as Addresses,
+      ),
+    );
+    const ofHaip = ['credential_configuration_ids', 'credential_issuer', 'grants'];
+    for (const offer of offers) expect(await membersOf(offer)).toEqual([ofHaip, ofHaip]);
+    await switchOff();
+    const preAuthorized = expectStatus(await tenant.api.offers.create({ credentials: [sdJwt] }), 200) as Addresses;
+    const ofDrafts = [...ofHaip, 'credentials'].sort();
+    // What is by reference follows the profile.
+    for (const offer of offers) expect(await membersOf(offer)).toEqual([ofHaip, ofDrafts]);
+    expect(await membersOf(preAuthorized)).toEqual([ofDrafts, ofDrafts]);
+    const ofDefault = await read('/.well-known/openid-credential-issuer');
+    expect(ofDefault).toMatchObject({ issuer: tenant.url, credentials_supported: expect.any(Array) as unknown });
+    expect(supportedOf(ofDefault)).toHaveProperty('id', sdJwt);
+    await switchOn();
+    expect(await membersOf(preAuthorized)).toEqual([ofDrafts, ofHaip]);
   });
 
   it('a wallet obtains credentials of every format through PAR, attestation and DPoP [T458] [T461]', async () => {

@@ -3,10 +3,12 @@ import {
   ApiClient,
   connectManagement,
   createTenantUnderTest,
+  encryptCredentialRequest,
   expectStatus,
   makeHolderKey,
   PLATFORM_START_MS,
   sharedPlatform,
+  signJws,
   verifySdJwt,
   Wallet,
   WalletProvider,
@@ -340,6 +342,98 @@ describe('a proof with the certificate of its key', () => {
       ...[400, 'invalid_proof', 'proof: x5c is not supported'],
     ]);
   });
+});
+
+describe('the largest request that the metadata advertise [T712]', () => {
+  const BATCH_SIZE = 10;
+  const MAX_PROOF = 16_384;
+  /** The JWT that `make` returns for a padding of its claims and its header, with exactly `length` characters. */
+  const fill = async (length: number, make: (claims: object, header: object) => Promise<string>): Promise<string> => {
+    // Base64url has no text of 4n + 1 characters, so that one of three headers fits.
+    for (const header of ['', 'x', 'xx']) {
+      const free = length - (await make({ padding: '' }, { padding: header })).length;
+      for (const more of [-1, 0, 1]) {
+        const jwt = await make({ padding: 'x'.repeat(Math.floor((free * 3) / 4) + more) }, { padding: header });
+        if (jwt.length === length) return jwt;
+      }
+    }
+    throw new Error(`no JWT has ${length} characters`);
+  };
+  const keyProof = (key: HolderKey, nonce: string, header: object = {}) =>
+    fill(MAX_PROOF, (claims, padded) =>
+      signJws(
+        { typ: 'openid4vci-proof+jwt', alg: 'ES256', jwk: key.publicJwk, ...header, ...padded },
+        { aud: tenant.url, iat: Math.floor(Date.now() / 1000), nonce, ...claims },
+        key,
+      ),
+    );
+  const forEach = (keys: HolderKey[], make: (key: HolderKey) => Promise<string>) => Promise.all(keys.map(make));
+
+  const PROOFS: [string, () => string, (keys: HolderKey[], nonce: () => Promise<string>) => Promise<object>][] = [
+    [
+      'ten key proofs',
+      () => plain,
+      async (keys, nonce) => ({ jwt: await forEach(keys, async (key) => keyProof(key, await nonce())) }),
+    ],
+    [
+      'ten key proofs with certificates',
+      () => certified,
+      async (keys, nonce) => ({
+        jwt: await forEach(keys, async (key) =>
+          keyProof(key, await nonce(), { jwk: undefined, x5c: await registrar.certify(key.publicJwk) }),
+        ),
+      }),
+    ],
+    [
+      'ten key proofs with key attestations of ten keys',
+      () => attested,
+      async (keys, nonce) => ({
+        jwt: await forEach(keys, async (key) => {
+          const attestationNonce = await nonce();
+          // Encoded twice, in the header of a proof of the maximum length.
+          const key_attestation = await fill(11_400, (...padding) => attest(keys, attestationNonce, ...padding));
+          return keyProof(key, await nonce(), { key_attestation });
+        }),
+      }),
+    ],
+    [
+      'a key attestation of ten keys',
+      () => attested,
+      async (keys, nonce) => {
+        const attestationNonce = await nonce();
+        return { attestation: [await fill(MAX_PROOF, (...padding) => attest(keys, attestationNonce, ...padding))] };
+      },
+    ],
+  ];
+
+  it.each(PROOFS.flatMap(([name, ...row]) => ['clear', 'encrypted'].map((sent) => [name, sent, ...row] as const)))(
+    '%s, %s, is answered with ten credentials',
+    async (_, sent, configurationOf, make) => {
+      const configuration = configurationOf();
+      const { metadata, accessToken, nonce } = await start(configuration);
+      const { batch_credential_issuance: batch, credential_request_encryption: encryption } =
+        metadata.credentialIssuer as unknown as {
+          batch_credential_issuance: { batch_size: number };
+          credential_request_encryption: { jwks: { keys: JWK[] } };
+        };
+      expect(batch.batch_size).toBe(BATCH_SIZE);
+      const keys = await makeKeys(BATCH_SIZE);
+      const proofs = await make(keys, nonce);
+      expect(Object.values(proofs as Record<string, string[]>).flatMap((of) => of.map(({ length }) => length))).toEqual(
+        expect.arrayContaining([MAX_PROOF]),
+      );
+      const request = { credential_configuration_id: configuration, proofs };
+      if (sent === 'clear') return expectBound((await send(configuration, accessToken, { proofs })).credentials, keys);
+      const { jwe, decryptResponse } = await encryptCredentialRequest(encryption.jwks.keys[0]!, request);
+      const answer = await new ApiClient(tenant.url).request<unknown>('POST', '/v1/openid/credential', {
+        token: accessToken,
+        body: jwe,
+        headers: { 'content-type': 'application/jwt' },
+      });
+      expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
+      await expectBound(((await decryptResponse(answer.text)) as Answered).credentials, keys);
+    },
+  );
 });
 
 const selfSigned = async (publicJwk: JWK, privateKey: CryptoKey) => {

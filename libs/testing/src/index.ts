@@ -10,6 +10,7 @@ export * from './count-reads.js';
 export * from './customer-iaca.js';
 export * from './did-resolution.js';
 export * from './dns-server.js';
+export * from './encrypted-exchange.js';
 export * from './faulty-proxy.js';
 export { freePort } from './free-port.js';
 export * from './domain-server.js';

@@ -42,6 +42,13 @@ export class WalletProvider {
     );
   }
 
+  /** One that was made elsewhere. @param jwk private key of the attester, with `x5c` */
+  static async of(rootCertificate: string, jwk: JWK): Promise<WalletProvider> {
+    const key = (await importJWK(jwk, 'ES256')) as CryptoKey;
+    const refuse = () => Promise.reject(new Error('the key of the root is not known'));
+    return new WalletProvider(rootCertificate, jwk.x5c!, key, refuse);
+  }
+
   /** Client attestation of a wallet instance; claims and header parameters may be replaced. */
   attest(clientId: string, jwk: JWK, claims: JWTPayload = {}, header: Partial<JWTHeaderParameters> = {}) {
     const seconds = Math.floor(Date.now() / 1000);

@@ -314,9 +314,12 @@ export const describeFapiModules = (
       expect(refresh_token).toMatch(/^[\x20-\x7e]+$/);
       const grant = { grant_type: 'refresh_token', refresh_token, code: undefined, redirect_uri: undefined };
       const refresh = (sent = {}, by = wallet) => by.exchange('', { ...grant, code_verifier: undefined }, sent);
-      const { access_token: token, token_type: type } = expectStatus(await refresh(), 200);
-      expect([type, (await collect(token)).status]).toEqual(['DPoP', 200]);
-      const other = await makeHolderKey();
+      // The client authenticates by its attested key, and each refresh has a DPoP key of its own (RFC 9449 §5).
+      const [by, other] = [await makeHolderKey(), await makeHolderKey()];
+      const dpop = await wallet.dpop('/v1/oauth/token', { by });
+      const { access_token: token, token_type: type } = expectStatus(await refresh({ dpop }), 200);
+      expect([type, (await collect(token)).status]).toEqual(['DPoP', 401]);
+      expect((await collect(token, { dpop: await wallet.dpop(CREDENTIAL, { by }, token) })).status).toBe(200);
       const attestation = await attester.attest(wallet.clientId, other.publicJwk);
       const refused = [
         await refresh({ attestation, pop: await wallet.pop({ by: other }) }),

@@ -23,9 +23,9 @@ const testedModules = (): Map<string, Module> => {
     }
   return modules;
 };
-const rows = [...page.matchAll(/^\| `([^`]+)` *\|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)].map(
-  ([, name, profiles, variants, result]) => ({
-    ...{ name: name!, profiles: profiles!.trim(), result: result!.trim() },
+const rows = [...page.matchAll(/^\| `([^`]+)` *\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)].map(
+  ([, name, profiles, variants, result, ofSuite]) => ({
+    ...{ name: name!, profiles: profiles!.trim(), result: result!.trim(), ofSuite: ofSuite!.trim() },
     variants: variants!.split(';').flatMap((variant) => variant.trim() || []),
   }),
 );
@@ -40,6 +40,15 @@ describe('the page on the OpenID conformance suite [T472]', () => {
     const passed = rows.filter(({ result }) => result === 'passed');
     const listed = new Map(passed.map(({ name, profiles, variants }) => [name, { profiles, variants }]));
     expect(listed).toEqual(testedModules());
+  });
+
+  it('has the result of the suite itself, of one version, for each [T711]', () => {
+    expect(page).toMatch(/Version 5\.2\.4 was run/);
+    for (const { name, ofSuite } of rows)
+      expect([name, ofSuite]).toEqual([name, expect.stringMatching(/^(passed|warning|review|skipped|failed)\b/)]);
+    // Each word that is not "passed" is explained on the page.
+    for (const word of ['failed', 'review', 'skipped'])
+      if (rows.some(({ ofSuite }) => ofSuite.startsWith(word))) expect(page).toContain(`- **${word}**: `);
   });
 
   it('gives the reason for which another one is not run', () => {

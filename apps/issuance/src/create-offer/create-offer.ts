@@ -16,6 +16,7 @@ import { createAuthorizationOffer } from '../authorization-offer/authorization-o
 import { authorizationOffer, authorizationOfferStream } from '../authorization-offer/authorization-offer.state.js';
 import { ClaimUse } from '../claim-sets/claim-use.js';
 import { nameClaimSets } from '../claim-sets/claim-sets.js';
+import { HaipProfile } from '../haip/haip-profile.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { KnownUsers } from '../known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
@@ -24,6 +25,8 @@ import {
   offerQrUrl,
   offerReferenceUri,
   offerUri,
+  withoutDraftMembers,
+  type AuthorizationOffer,
 } from '../protocol/offer-document.js';
 import type { UserObject } from '../protocol/map-claims.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
@@ -33,7 +36,6 @@ import { UserClaims } from '../user/user-claims.js';
 import { checkOffer, type CheckedOffer } from './check-offer.js';
 
 type Context = ContextOf<typeof createOffer>;
-type Body = RequestOf<typeof createOffer>['body'];
 
 /** An offer of the authorization code flow is only its document; it is stored when it binds claim sets, a user or an expiry (ADR 0086). */
 @Operation(createOffer)
@@ -46,6 +48,7 @@ export class CreateOffer {
     private readonly claimUse: ClaimUse,
     private readonly references: OfferReferences,
     private readonly names: IssuerNames,
+    private readonly haip: HaipProfile,
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -62,21 +65,20 @@ export class CreateOffer {
     const warnings = await this.claimUse.check(tenantId, checked.entries);
     const { expiresAt } = checked;
     const issuer = await this.names.current(context.tenant);
-    if (expiresAt === undefined) return this.addresses(issuer, context, configurationIds, body);
+    const addressesOf = (issuerState?: string) =>
+      this.addresses(context, offerDocument(issuer, configurationIds, body.request_parameters, issuerState));
+    if (expiresAt === undefined) return addressesOf();
     const stored = await this.store({ ...checked, expiresAt }, configurationIds, person, context);
-    const addresses = this.addresses(issuer, context, configurationIds, body, stored.issuerState);
+    const addresses = await addressesOf(stored.issuerState);
     return { ...addresses, id: stored.id, expiresAt: stored.expiresAt, ...(warnings && { warnings }) };
   }
 
-  private addresses(
-    issuer: string,
+  private async addresses(
     { tenant: { id: tenantId, baseUrl } }: Context,
-    configurationIds: string[],
-    { request_parameters: parameters }: Body,
-    issuerState?: string,
-  ): Pick<Offer, 'uri' | 'uriByReference' | 'qrUrl'> {
-    const document = offerDocument(issuer, configurationIds, parameters, issuerState);
-    const uri = offerUri(document);
+    document: AuthorizationOffer,
+  ): Promise<Pick<Offer, 'uri' | 'uriByReference' | 'qrUrl'>> {
+    const isHaip = await this.haip.isRequired(tenantId);
+    const uri = offerUri(isHaip ? withoutDraftMembers(document) : document);
     const reference = this.references.seal(tenantId, document);
     if (reference === undefined) return { uri };
     return { uri, uriByReference: offerReferenceUri(baseUrl, reference), qrUrl: offerQrUrl(baseUrl, reference) };

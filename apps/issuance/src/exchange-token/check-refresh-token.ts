@@ -16,8 +16,8 @@ export interface RefreshFacts {
 }
 
 /**
- * RFC 6749 §6: the refresh token, its client and its keys (RFC 9449 §5, attestation-based client authentication §9.3), and the session that
- * names the family. One message for all reasons that only its owner should know.
+ * RFC 6749 §6: the refresh token, its client and its key, and the session that names the family. A client that attested its key is bound to
+ * that key alone, any other to its DPoP key (RFC 9449 §5, ADR 0090). One message for all reasons that only its owner should know.
  * @throws AppError 400
  */
 export const checkRefreshToken = (
@@ -35,9 +35,10 @@ export const checkRefreshToken = (
     throw invalidGrant('the refresh token was issued to another client');
   if (family.instanceJkt !== undefined && family.instanceJkt !== instanceJkt)
     throw invalidGrant('the refresh token was issued to another instance of the wallet');
+  const boundJkt = family.instanceJkt === undefined ? family.jkt : undefined;
   if (!proof && (family.jkt !== undefined || wallet?.dpopRequired))
-    throw dpopError('a DPoP proof of the key of the refresh token is required');
-  if (family.jkt !== undefined && family.jkt !== proof?.jkt)
+    throw dpopError(`a DPoP proof ${boundJkt === undefined ? '' : 'of the key of the refresh token '}is required`);
+  if (boundJkt !== undefined && boundJkt !== proof?.jkt)
     throw invalidGrant('the DPoP proof must be made with the key of the refresh token');
   return { family, session };
 };

@@ -248,7 +248,7 @@ describe('check-authorization-code', () => {
   };
   const origin: AuthorizationRequestOrigin = {
     kind: 'authorizationRequest',
-    clientId: request.clientId,
+    clientId: 'wallet',
     redirectUri: request.redirectUri,
     codeChallenge: createHash('sha256').update(verifier).digest('base64url'),
     providerId: 'p',

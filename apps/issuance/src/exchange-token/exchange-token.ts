@@ -81,11 +81,12 @@ export class ExchangeToken {
     checkContentType(raw);
     checkParametersLocation(raw);
     const form = new URLSearchParams(raw.text);
-    const attested = clientOfAttestation(raw.headers['oauth-client-attestation']);
+    const attestation = raw.headers['oauth-client-attestation'];
+    const attested = clientOfAttestation(attestation);
     if (attested !== undefined && !form.get('client_id')) form.set('client_id', attested);
     checkLengths(MAX_LENGTHS, form);
     checkNoDuplicates(form);
-    const wanted = parseTokenRequest(form);
+    const wanted = parseTokenRequest(form, attestation !== undefined);
     if (wanted.grant === 'refreshToken') return this.refreshGrant.refresh(wanted, raw, context.tenant, record);
     const { sessionId, stream, loaded } = await loadSession(this.streams, tenantId, wanted.code);
     record.nameSession(loaded.state);

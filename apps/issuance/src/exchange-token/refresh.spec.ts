@@ -74,15 +74,31 @@ describe('a refresh token', () => {
       ]);
   });
 
-  it('that is bound to a DPoP key, or of a wallet with dpopRequired, needs a proof [T353]', () => {
+  it('of a client with an attested key is bound to that key, and to no DPoP key [T710]', () => {
+    const attested = { ...family, instanceJkt: 'instance' };
+    const clientWith = (more: object) => ({ client: clientOf({ instanceJkt: 'instance', ...more }) });
+    for (const jkt of ['key', 'another'])
+      expect(check(clientWith({ proof: { jkt } }), { family: attested })).toEqual({ family: attested, session });
+    expect(check(clientWith({ proof: undefined }), { family: attested })).toEqual([
+      'invalid_dpop_proof',
+      'a DPoP proof is required',
+    ]);
+    // The wallet got its root certificates after the family had begun.
+    expect(check(clientWith({ proof: { jkt: 'another' } }))).toEqual([
+      'invalid_grant',
+      'the DPoP proof must be made with the key of the refresh token',
+    ]);
+  });
+
+  it('that began with a DPoP proof, or of a wallet with dpopRequired, needs a proof [T353]', () => {
     const missing = ['invalid_dpop_proof', 'a DPoP proof of the key of the refresh token is required'];
     expect(check({ client: clientOf({ proof: undefined }) })).toEqual(missing);
     const { jkt: _, ...unbound } = { ...family, instanceJkt: 'instance' };
     const client = { proof: undefined, instanceJkt: 'instance' };
     expect(check({ client: clientOf(client) }, { family: unbound })).toHaveProperty('family');
-    expect(check({ client: clientOf({ ...client, wallet: { dpopRequired: true } }) }, { family: unbound })).toEqual(
-      missing,
-    );
+    expect(check({ client: clientOf({ ...client, wallet: { dpopRequired: true } }) }, { family: unbound })).toEqual([
+      ...['invalid_dpop_proof', 'a DPoP proof is required'],
+    ]);
   });
 });
 
@@ -165,8 +181,8 @@ describe('the code of an attested wallet', () => {
 });
 
 describe('a request with a refresh token', () => {
-  const parse = (parameters: Record<string, string>) =>
-    refusal(() => parseTokenRequest(new URLSearchParams({ grant_type: 'refresh_token', ...parameters })));
+  const parse = (parameters: Record<string, string>, isAttested = false) =>
+    refusal(() => parseTokenRequest(new URLSearchParams({ grant_type: 'refresh_token', ...parameters }), isAttested));
 
   it('names token and client, and at most restricts the rights [T351]', () => {
     expect(parse({ refresh_token: 'x', client_id: 'wallet', scope: ' ' })).toEqual({
@@ -175,5 +191,7 @@ describe('a request with a refresh token', () => {
     expect(parse({ refresh_token: 'x', client_id: 'wallet', scope: 'a  b' })).toHaveProperty('scopes', ['a', 'b']);
     expect(parse({ client_id: 'wallet' })).toEqual(['invalid_request', 'refresh_token is missing']);
     expect(parse({ refresh_token: 'x' })).toEqual(['invalid_request', 'client_id is missing']);
+    // Its attestation names it; the authentication refuses one that does not.
+    expect(parse({ refresh_token: 'x' }, true)).toEqual({ grant: 'refreshToken', refreshToken: 'x' });
   });
 });

@@ -1,11 +1,6 @@
-import type { AppError } from '@attestry/contracts';
+import { MAX_JWE_LENGTH, type AppError } from '@attestry/contracts';
 import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
-import {
-  checkJweHeader,
-  encryptionMetadata,
-  MAX_JWE_LENGTH,
-  parseResponseEncryption,
-} from './encryption-parameters.js';
+import { checkJweHeader, encryptionMetadata, parseResponseEncryption } from './encryption-parameters.js';
 
 // RFC 7517 §A.1
 const P256 = {

@@ -1,4 +1,4 @@
-import { oauthError, type EncryptionPolicy } from '@attestry/contracts';
+import { MAX_JWE_LENGTH, oauthError, type EncryptionPolicy } from '@attestry/contracts';
 import { importPublicJwk, InvalidKey } from '@attestry/keys';
 import { decodeProtectedHeader, errors, type JWK } from 'jose';
 import type { EncryptionKey } from '../encryption-keys/encryption-keys.events.js';
@@ -7,10 +7,6 @@ import { isObject } from '../protocol/raw-request.js';
 export const ALGORITHM = 'ECDH-ES';
 export const ENC_VALUES = ['A128GCM', 'A256GCM'] as const;
 export const ZIP_VALUES = ['DEF'] as const;
-/** Characters of a compact JWE. */
-export const MAX_JWE_LENGTH = 65_536;
-/** Bytes of a decompressed request. */
-export const MAX_INFLATED_BYTES = 262_144;
 const MAX_KID_LENGTH = 512;
 
 type Enc = (typeof ENC_VALUES)[number];

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
 import {
+  MAX_JWE_LENGTH,
+  MAX_PLAINTEXT_BYTES,
   retrieveBrand,
   retrieveIssuerMetadata,
   sdJwtConfigurations,
@@ -41,7 +43,6 @@ import type { OpenIdSettingsChanged } from '../openid-settings/openid-settings.e
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import { NewKeys } from '../new-keys/new-keys.js';
 import { RecentStates } from '../recent-states/recent-states.js';
-import { MAX_INFLATED_BYTES } from './encryption-parameters.js';
 import { MessageEncryption } from './message-encryption.js';
 
 const DAY_MS = 86_400_000;
@@ -273,9 +274,12 @@ describe('encrypted requests [T315]', () => {
 
   it('may be compressed, up to a size', async () => {
     const jwk = await publishedKey(tenantId);
-    const most = `"${'a'.repeat(MAX_INFLATED_BYTES - 2)}"`;
+    const most = `"${'a'.repeat(MAX_PLAINTEXT_BYTES - 2)}"`;
     expect(await open(tenantId, await encryptTo(jwk, most, { zip: 'DEF' }))).toBe(most);
-    const described = `the request must have at most ${MAX_INFLATED_BYTES} bytes inflated`;
+    // The same without compression is within the limit of the JWE.
+    const plain = await encryptTo(jwk, most);
+    expect([plain.length <= MAX_JWE_LENGTH, await open(tenantId, plain)]).toEqual([true, most]);
+    const described = `the request must have at most ${MAX_PLAINTEXT_BYTES} bytes inflated`;
     expect(await open(tenantId, await encryptTo(jwk, `${most} `, { zip: 'DEF' }))).toBe(described);
     // 40 MB in 40 KB: refused after the first part.
     const bomb = await encryptTo(jwk, Buffer.alloc(40_000_000), { zip: 'DEF' });

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { httpAnswer, mediaTypeOf, type EncryptionPolicy, type HttpAnswer, type RawRequest } from '@attestry/contracts';
+import {
+  httpAnswer,
+  MAX_PLAINTEXT_BYTES,
+  mediaTypeOf,
+  type EncryptionPolicy,
+  type HttpAnswer,
+  type RawRequest,
+} from '@attestry/contracts';
 import { KeyNotFound } from '@attestry/keys';
 import { CompactEncrypt, errors, importJWK } from 'jose';
 import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
@@ -11,7 +18,6 @@ import {
   checkJweHeader,
   encryptionMetadata,
   ENC_VALUES,
-  MAX_INFLATED_BYTES,
   refused,
   type ResponseEncryption,
 } from './encryption-parameters.js';
@@ -67,7 +73,7 @@ export class MessageEncryption {
     try {
       const decrypter = await this.keys.findDecrypter(tenantId, kid);
       if (!decrypter) throw unknownKid();
-      const limits = { contentEncryptionAlgorithms: [...ENC_VALUES], maxDecompressedLength: MAX_INFLATED_BYTES };
+      const limits = { contentEncryptionAlgorithms: [...ENC_VALUES], maxDecompressedLength: MAX_PLAINTEXT_BYTES };
       return Buffer.from(await decrypter.decrypt(jwe, limits)).toString();
     } catch (cause) {
       // Destroyed in the meantime.
@@ -82,7 +88,7 @@ const unknownKid = () => refused('kid is not a current key of credential_request
 
 const faultOf = ({ code, message }: errors.JOSEError): string => {
   if (code === 'ERR_JWE_DECRYPTION_FAILED') return 'the JWE cannot be decrypted with the key of its kid';
-  if (message.startsWith('Decompressed')) return `the request must have at most ${MAX_INFLATED_BYTES} bytes inflated`;
+  if (message.startsWith('Decompressed')) return `the request must have at most ${MAX_PLAINTEXT_BYTES} bytes inflated`;
   return 'the JWE is malformed';
 };
 

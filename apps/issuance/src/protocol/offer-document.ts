@@ -7,11 +7,12 @@ export const AUTHORIZATION_CODE_GRANT = 'authorization_code';
 export const PRE_AUTHORIZED_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 export const REFRESH_TOKEN_GRANT = 'refresh_token';
 
-/** OID4VCI §4.1.1; `credentials` is for wallets of earlier drafts. */
+/** OID4VCI §4.1.1 */
 interface AnyOffer {
   credential_issuer: string;
   credential_configuration_ids: string[];
-  credentials: string[];
+  /** For wallets of earlier drafts; not in the profile `haip`. */
+  credentials?: string[];
 }
 
 /** The authorization code flow: the wallet sends the person to the authorization endpoint. */
@@ -66,6 +67,12 @@ export const offerDocument = (
     },
   },
 });
+
+/** As OID4VCI 1.0 §4.1.1 has it, for the profile `haip` (ADR 0095). */
+export const withoutDraftMembers = <T extends OfferDocument | AuthorizationOffer>(document: T): T => {
+  const { credentials: _, ...offer } = document;
+  return offer as T;
+};
 
 const SCHEME = 'openid-credential-offer://';
 

@@ -5,7 +5,7 @@ import { checkEnabled } from '../wallets/check-wallet.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import { notRegistered } from './check-registration.js';
-import { ClientAttestations, proofUsedError } from './client-attestations.js';
+import { attestationError, ClientAttestations, proofUsedError } from './client-attestations.js';
 import type { DpopProof } from './dpop-proof.js';
 import { DpopProofs, singleUseOf } from './dpop-proofs.js';
 
@@ -40,6 +40,9 @@ export class WalletClients {
     clientId: string | undefined,
     tenant: TenantContext,
   ): Promise<WalletClient> {
+    // Nobody would have authenticated the client, which believes that it was (attestation-based client authentication §5.1).
+    if (clientId === undefined && raw.headers['oauth-client-attestation'] !== undefined)
+      throw attestationError('client attestation: sub must name the client of a request without client_id');
     const wallet = clientId === undefined ? undefined : await this.wallets.findWallet(tenant.id, clientId);
     if (wallet) checkEnabled(wallet);
     const proof = await this.dpop.verifyProof(raw, operation, tenant);

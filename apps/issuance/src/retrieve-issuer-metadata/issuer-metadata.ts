@@ -18,7 +18,8 @@ export interface MetadataIssuer {
 
 /**
  * OID4VCI 1.0 §12.2.4: lists only what works (ADR 0060). Under a custom domain `authorization_servers` names the tenant's own issuer; where
- * both are the same it is omitted (§12.2.4).
+ * both are the same it is omitted (§12.2.4). The members for wallets of earlier drafts are left out of the profile `haip`, which no such wallet
+ * fulfils (ADR 0095).
  */
 export const issuerMetadata = (
   { issuer, baseUrl, brand, profile }: MetadataIssuer,
@@ -35,12 +36,19 @@ export const issuerMetadata = (
     nonce_endpoint: `${baseUrl}/v1/openid/nonce`,
     batch_credential_issuance: { batch_size: BATCH_SIZE },
     ...displayOf(brand),
-    credential_configurations_supported: Object.fromEntries(published.map(({ id, supported }) => [id, supported])),
-    ...legacyMembers(authorizationServerMetadata(baseUrl, configurations, { profile })),
-    credentials_supported: published.map(({ legacy }) => legacy),
+    credential_configurations_supported: Object.fromEntries(
+      published.map(({ id, supported }) => [id, profile === 'haip' ? withoutId(supported) : supported]),
+    ),
+    ...(profile === 'default' && {
+      ...legacyMembers(authorizationServerMetadata(baseUrl, configurations, { profile })),
+      credentials_supported: published.map(({ legacy }) => legacy),
+    }),
     mdoc_iacas_uri: `${baseUrl}/v1/openid/iacas`,
   };
 };
+
+/** OID4VCI 1.0 §12.2.4: the id of a configuration is the name of its member alone. */
+const withoutId = ({ id: _, ...members }: Record<string, unknown>): Record<string, unknown> => members;
 
 /** One entry without a language: a brand has one name. */
 const displayOf = ({ name, logoUrl }: VerifiedBrand): { display?: object[] } =>

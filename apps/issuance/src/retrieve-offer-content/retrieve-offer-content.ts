@@ -1,12 +1,16 @@
 import { notFound, retrieveOfferContent, type PublicContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { OfferReferences } from '../authorization-offer/offer-references.js';
-import type { AuthorizationOffer, OfferDocument } from '../protocol/offer-document.js';
+import { HaipProfile } from '../haip/haip-profile.js';
+import { withoutDraftMembers, type AuthorizationOffer, type OfferDocument } from '../protocol/offer-document.js';
 
 /** The offer by reference, OID4VCI §4.1.3. */
 @Operation(retrieveOfferContent)
 export class RetrieveOfferContent {
-  constructor(private readonly references: OfferReferences) {}
+  constructor(
+    private readonly references: OfferReferences,
+    private readonly haip: HaipProfile,
+  ) {}
 
   async execute(
     { params }: RequestOf<typeof retrieveOfferContent>,
@@ -14,6 +18,6 @@ export class RetrieveOfferContent {
   ): Promise<OfferDocument | AuthorizationOffer> {
     const document = await this.references.open(tenant.id, params.reference);
     if (!document) throw notFound();
-    return document;
+    return (await this.haip.isRequired(tenant.id)) ? withoutDraftMembers(document) : document;
   }
 }

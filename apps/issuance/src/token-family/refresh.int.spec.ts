@@ -719,6 +719,43 @@ describe('a wallet that attests itself', () => {
     });
   });
 
+  it('refreshes with any DPoP key, to which the new access token is bound [T353] [T710]', async () => {
+    const [instance, first, second] = [makeKey(), makeKey(), makeKey()];
+    const headers = async (key: WalletKey) => ({ ...(await attest('attested', instance)), dpop: await prove(key) });
+    const { body } = await token<AccessTokenResponse>(
+      codeGrant(await codeOf(instance), 'attested'),
+      await headers(first),
+    );
+    const again = await refreshWith(body.refresh_token!, await headers(second));
+    expect(again).toMatchObject({ status: 200, body: { token_type: 'DPoP', expires_in: 900 } });
+    expect(await collect(again.body.access_token, first)).toMatchObject({ status: 401, error: 'invalid_dpop_proof' });
+    expect(await collect(again.body.access_token, second)).toHaveProperty('name');
+    expect(await collect(body.access_token, first)).toHaveProperty('name');
+    expect(await refreshWith(body.refresh_token!, await attest('attested', instance))).toMatchObject(
+      refused('invalid_dpop_proof', 'a DPoP proof is required'),
+    );
+    const stolen = { ...(await attest('attested', makeKey())), dpop: await prove(first) };
+    expect(await refreshWith(body.refresh_token!, stolen)).toMatchObject(
+      refused('invalid_grant', 'the refresh token was issued to another instance of the wallet'),
+    );
+    expect((await refreshWith(body.refresh_token!, await headers(first))).status).toBe(200);
+  });
+
+  it('must be named by its attestation or by client_id, in every grant and at the revocation endpoint [T713]', async () => {
+    const key = makeKey();
+    const code = await codeOf(key);
+    const unnamed = { ...(await attest('attested', key)), 'oauth-client-attestation': 'x' };
+    const refusal = { status: 401, body: { error: 'invalid_client' } };
+    const { client_id: _, ...exchanged } = codeGrant(code, 'attested');
+    expect(await token(exchanged, unnamed)).toMatchObject(refusal);
+    const { body } = await token<AccessTokenResponse>(exchanged, await attest('attested', key));
+    const again = { grant_type: 'refresh_token', refresh_token: body.refresh_token! };
+    expect(await token(again, unnamed)).toMatchObject(refusal);
+    expect(await token(again, await attest('attested', key))).toMatchObject({ status: 200 });
+    expect(await revoke({ token: body.refresh_token! }, unnamed)).toMatchObject(refusal);
+    expect(await token(again, await attest('attested', key))).toMatchObject({ status: 200 });
+  });
+
   it('refreshes in combined mode with its attested DPoP key [T350]', async () => {
     const key = makeKey();
     const headers = async (at: 'push' | 'token' | 'revoke' = 'token', by = key) => ({

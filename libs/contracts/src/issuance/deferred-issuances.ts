@@ -56,7 +56,7 @@ export const issueDeferredCredential = defineOperation({
   since,
   summary: 'Issue credentials that were deferred (OID4VCI section 9)',
   description:
-    'Takes the transaction id of a 202 of the credential endpoint, with an access token of the same session, sent and encrypted as there. A token that has expired is accepted for its transaction ids until the deferral ends. Returns 202 with the same transaction id as long as the credentials are not ready, `invalid_transaction_id` after they were issued and `credential_request_denied` if they never will be.',
+    'Takes the transaction id of a 202 of the credential endpoint, with an access token of the same session, sent and encrypted as there, in at most 64 KiB. A token that has expired is accepted for its transaction ids until the deferral ends. Returns 202 with the same transaction id as long as the credentials are not ready, `invalid_transaction_id` after they were issued and `credential_request_denied` if they never will be.',
   http: {
     method: 'POST',
     path: '/v1/openid/deferred-credential',

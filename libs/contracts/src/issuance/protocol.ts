@@ -12,6 +12,13 @@ export const MAX_REDIRECT_URI = 2048;
 /** Published in the metadata as `batch_credential_issuance.batch_size`. */
 export const BATCH_SIZE = 10;
 export const MAX_PROOF_LENGTH = 16_384;
+/**
+ * Bytes of the plaintext of an encrypted request. {@link BATCH_SIZE} proofs of {@link MAX_PROOF_LENGTH} characters are 163,840; the rest is for the
+ * other members.
+ */
+export const MAX_PLAINTEXT_BYTES = 262_144;
+/** Characters of an encrypted request, a compact JWE: {@link MAX_PLAINTEXT_BYTES} in base64url are 349,526, and the rest is for its other parts. */
+export const MAX_JWE_LENGTH = 350_000;
 const PRE_AUTHORIZED_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
 /** Prefix of the reference that a pushed authorization request gets (RFC 9126 section 2.2). */
@@ -370,7 +377,7 @@ export const exchangeToken = defineOperation({
   name: 'issuance.exchange-token',
   summary: 'Exchange a code or a refresh token for an access token (OID4VCI section 6)',
   description:
-    'With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the same keys, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.',
+    'With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the attested key of the client, or, of a client without one, with the same DPoP key, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.',
   http: {
     method: 'POST',
     path: '/v1/oauth/token',
@@ -444,7 +451,7 @@ export const issueCredential = defineOperation({
   name: 'issuance.issue-credential',
   summary: 'Issue credentials (OID4VCI section 8)',
   description:
-    'An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted. Returns 202 if the credentials are issued later: if the configuration has `approval: manual`, or their claims are not available yet.',
+    'An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, of at most 350,000 characters and 256 KiB inflated, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted. Returns 202 if the credentials are issued later: if the configuration has `approval: manual`, or their claims are not available yet.',
   http: {
     method: 'POST',
     path: '/v1/openid/credential',
@@ -454,8 +461,8 @@ export const issueCredential = defineOperation({
     accepts: { 'application/json': CredentialRequest },
     acceptsHeaders: DpopHeaders,
     mayBeEncrypted: true,
-    // Ten proofs of maximum length, and the same again for the other members.
-    maxBodyBytes: 2 * BATCH_SIZE * MAX_PROOF_LENGTH,
+    // The longest JWE. A longer one, up to 384 KiB, is refused as one (`invalid_encryption_parameters`).
+    maxBodyBytes: 393_216,
   },
   example: {
     credential_configuration_id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',

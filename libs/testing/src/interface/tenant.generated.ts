@@ -542,7 +542,7 @@ export interface paths {
     put?: never;
     /**
      * Exchange a code or a refresh token for an access token (OID4VCI section 6)
-     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the same keys, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.
+     * @description With a header `DPoP` (RFC 9449) the access token is bound to the key of the proof; the response has a header `DPoP-Nonce`. The error is `invalid_dpop_proof` if the proof is missing although required, invalid or used, and `use_dpop_nonce` if it needs a current nonce. A refresh token is used with the attested key of the client, or, of a client without one, with the same DPoP key, and ends when the wallet revokes it, when the person is deleted, or when the wallet is disabled or deleted.
      */
     post: operations['exchangeToken'];
     delete?: never;
@@ -586,7 +586,7 @@ export interface paths {
     put?: never;
     /**
      * Issue credentials (OID4VCI section 8)
-     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, at most 64 KiB long, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted. Returns 202 if the credentials are issued later: if the configuration has `approval: manual`, or their claims are not available yet.
+     * @description An access token that is bound to a key is sent with the scheme `DPoP` and a header `DPoP` with a proof of that key (RFC 9449 section 7), any other token with the scheme `Bearer`. The request may be encrypted (section 10): the body is then a compact JWE of this object with `Content-Type: application/jwt`, of at most 350,000 characters and 256 KiB inflated, for the key in `credential_request_encryption` of the issuer metadata. Errors are never encrypted. Returns 202 if the credentials are issued later: if the configuration has `approval: manual`, or their claims are not available yet.
      */
     post: operations['issueCredential'];
     delete?: never;
@@ -626,7 +626,7 @@ export interface paths {
     put?: never;
     /**
      * Issue credentials that were deferred (OID4VCI section 9)
-     * @description Takes the transaction id of a 202 of the credential endpoint, with an access token of the same session, sent and encrypted as there. A token that has expired is accepted for its transaction ids until the deferral ends. Returns 202 with the same transaction id as long as the credentials are not ready, `invalid_transaction_id` after they were issued and `credential_request_denied` if they never will be.
+     * @description Takes the transaction id of a 202 of the credential endpoint, with an access token of the same session, sent and encrypted as there, in at most 64 KiB. A token that has expired is accepted for its transaction ids until the deferral ends. Returns 202 with the same transaction id as long as the credentials are not ready, `invalid_transaction_id` after they were issued and `credential_request_denied` if they never will be.
      */
     post: operations['issueDeferredCredential'];
     delete?: never;
