@@ -190,10 +190,10 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     return { vct: state.vct, vctIntegrity: state.integrity };
   }
 
-  private headerOf({ publicJwk, certificate }: CertifiedSigner): string {
+  private headerOf({ certificate }: CertifiedSigner): string {
     const known = this.headers.get(certificate.fingerprint);
     if (known !== undefined) return known;
-    const header = sdJwtHeader(publicJwk, certificate.x5c);
+    const header = sdJwtHeader(certificate.x5c);
     this.headers.set(certificate.fingerprint, header);
     return header;
   }
