@@ -1796,7 +1796,7 @@ describe('metadata', () => {
       credential_issuer: 'https://brand.example',
       authorization_servers: [issuerOf(TENANT)],
     });
-    expect(own).not.toHaveProperty('authorization_servers');
+    expect(own).toMatchObject({ authorization_servers: [issuerOf(TENANT)] });
   });
 
   it('has the brand of the verified custom domain, at the latest a second after it changed', async () => {
