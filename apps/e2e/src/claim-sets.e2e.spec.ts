@@ -106,6 +106,41 @@ describe('a third-party wallet', () => {
     ]);
   });
 
+  it('that knows no identifiers collects the one there is by its configuration, and learns of several [T740]', async () => {
+    const [entry] = credentials();
+    const tokenOf = async (claimSets: NonNullable<typeof entry>['claimSets']) => {
+      const offer = { credentials: [{ credentialConfigurationId: degree, claimSets }], claims: { given_name: 'Ada' } };
+      const resolved = await resolve(expectStatus(await tenant.api.offers.create(offer), 200).uri);
+      const { accessTokenResponse } = await resolved.wallet.client.retrievePreAuthorizedCodeAccessTokenFromOffer({
+        credentialOffer: resolved.offer,
+        issuerMetadata: resolved.metadata,
+      });
+      return { ...resolved, token: accessTokenResponse.access_token };
+    };
+    const { claimSets } = entry!;
+    const request = async ({ wallet, metadata, token }: Awaited<ReturnType<typeof tokenOf>>) => {
+      const nonce = await wallet.nonce(metadata);
+      const proof = await wallet.proof(metadata, degree, await makeHolderKey(), nonce);
+      return new ApiClient(tenant.url, token).request<Record<string, unknown>>('POST', '/v1/openid/credential', {
+        body: { credential_configuration_id: degree, proofs: { jwt: [proof] } },
+      });
+    };
+    const { credentials: got } = expectStatus(await request(await tokenOf(claimSets.slice(1))), 200) as {
+      credentials: { credential: string }[];
+    };
+    const { vc } = (await verifyJwtVc(got[0]!.credential)).payload;
+    expect(vc!['credentialSubject']).toMatchObject({ given_name: 'Ada', degree: 'Master' });
+    const refused = await request(await tokenOf(claimSets));
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      {
+        error: 'invalid_credential_request',
+        error_description:
+          'credential_identifier is required, because the token response returned several: bachelor, master',
+      },
+    ]);
+  });
+
   it('may not choose the credentials of such an offer, and can redeem it afterwards [T80]', async () => {
     const { uri } = expectStatus(await tenant.api.offers.create({ credentials: credentials() }), 200);
     const { offer } = await resolve(uri);

@@ -162,7 +162,7 @@ describe('the custom domain over HTTP', () => {
     ]);
   });
 
-  it('serves only the public documents, rendered for its own name [T8, T58, T106]', async () => {
+  it('serves only the public documents, rendered for its own name [T8, T58, T106, T745]', async () => {
     const domain = await verified(tenant);
     const { did, localMetadata } = expectStatus(
       await tenant.api.dids.create({ method: 'web', options: { url: domain } }),
@@ -192,7 +192,7 @@ describe('the custom domain over HTTP', () => {
       authorization_servers: [tenant.url],
     });
     expect(own['credential_issuer']).toBe(tenant.url);
-    expect(own).not.toHaveProperty('authorization_servers');
+    expect(own['authorization_servers']).toEqual([tenant.url]);
     expect(metadata['credential_endpoint']).toBe(`${tenant.url}/v1/openid/credential`);
     expect(metadata['display']).toEqual([{ name: brand.name, logo: { uri: brand.logoUrl, alt_text: brand.name } }]);
 

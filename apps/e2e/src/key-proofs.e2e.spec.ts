@@ -278,17 +278,20 @@ describe('a key attestation', () => {
     expect((await send(attested, accessToken, { proofs: { jwt: [proof] } })).refusal).toEqual(used);
   });
 
-  it('is refused where none is required [T377]', async () => {
+  it('is refused where none is required, and ignored in the header of a proof [T377]', async () => {
     const { accessToken, nonce } = await start(plain);
     const [key] = await makeKeys(1);
     const attestation = await attest([key!], await nonce());
     expect((await send(plain, accessToken, { proofs: { attestation: [attestation] } })).refusal).toEqual([
-      ...[400, 'invalid_proof', 'key attestations are not supported'],
+      ...[400, 'invalid_proof'],
+      'this credential configuration takes plain proofs: send proofs.jwt, or require key attestations with its keyAttestation',
     ]);
-    const proof = await prove(key!, await nonce(), { key_attestation: attestation });
-    expect((await send(plain, accessToken, { proofs: { jwt: [proof] } })).refusal).toEqual([
-      ...[400, 'invalid_proof', 'proof: key attestations are not supported'],
-    ]);
+    // The keys of the attestation get nothing: only the proof counts.
+    const [, another] = await makeKeys(2);
+    const both = await attest([key!, another!], await nonce());
+    const proof = await prove(key!, await nonce(), { key_attestation: both });
+    const { credentials } = await send(plain, accessToken, { proofs: { jwt: [proof] } });
+    await expectBound(credentials, [key!]);
   });
 });
 

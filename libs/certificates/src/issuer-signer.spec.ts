@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
-import { ExtendedKeyUsageExtension, X509Certificate as Parsed } from '@peculiar/x509';
+import { BasicConstraintsExtension, ExtendedKeyUsageExtension, X509Certificate as Parsed } from '@peculiar/x509';
 import type { CertificateKey } from './certificate-key.js';
 import { createIssuerAuthority, createIssuerSigner } from './issuer-signer.js';
 
@@ -41,11 +41,13 @@ describe('an issuer signer', () => {
     expect(made.fingerprint).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('has no extended key usage: it signs no mdoc', async () => {
+  it('has no basic constraints, which would be an empty sequence, and no extended key usage: it signs no mdoc [T744]', async () => {
     const { der } = await authorityOf(authorityKey);
     const facts = { authority: der, authorityKey, publicKey: signerKey.publicKey, issuerUrl: 'https://acme.example' };
     const made = await createIssuerSigner({ ...facts, ...period, random });
-    expect(new Parsed(new Uint8Array(made.der)).getExtension(ExtendedKeyUsageExtension)).toBeNull();
+    const parsed = new Parsed(new Uint8Array(made.der));
+    expect(parsed.getExtension(ExtendedKeyUsageExtension)).toBeNull();
+    expect(parsed.getExtension(BasicConstraintsExtension)).toBeNull();
   });
 
   it('cuts long names to 64 characters', async () => {

@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import type { KeyObject } from 'node:crypto';
 import {
   AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
   KeyUsageFlags,
   KeyUsagesExtension,
   Name,
@@ -39,7 +38,10 @@ export interface IssuerSignerFacts {
   random: (length: number) => Uint8Array;
 }
 
-/** The certificate of a key that signs credentials of an issuer (SD-JWT VC, X.509 Certificate; HAIP 1.0 §6.1.1). */
+/**
+ * The certificate of a key that signs credentials of an issuer (SD-JWT VC, X.509 Certificate; HAIP 1.0 §6.1.1). RFC 5280 §4.2.1.9 asks for basic
+ * constraints in certificates of CAs only, and in others they are an empty sequence, which some readers cannot read.
+ */
 export const createIssuerSigner = async (facts: IssuerSignerFacts): Promise<Certificate> => {
   const { issuerUrl, notBefore, notAfter } = facts;
   const authority = new X509Certificate(new Uint8Array(facts.authority));
@@ -55,7 +57,6 @@ export const createIssuerSigner = async (facts: IssuerSignerFacts): Promise<Cert
       signingKey: SIGNING_KEY,
       signingAlgorithm: ECDSA_SHA256,
       extensions: [
-        new BasicConstraintsExtension(false, undefined, true),
         new AuthorityKeyIdentifierExtension(authority.getExtension(SubjectKeyIdentifierExtension)!.keyId),
         await SubjectKeyIdentifierExtension.create(publicKey),
         new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),

@@ -87,7 +87,7 @@ const typeOf = async (payload: Record<string, unknown>): Promise<Pick<VerifiedSd
   return { type };
 };
 
-const issuerKey = async (iss: string, { x5c = [], kid }: VerifiedSdJwt['header'], host = iss): Promise<KeyObject> => {
+const issuerKey = async (iss: string, { x5c = [] }: VerifiedSdJwt['header'], host = iss): Promise<KeyObject> => {
   const [leaf, ...rest] = x5c.map((der) => new X509Certificate(Buffer.from(der, 'base64')));
   if (!leaf || rest.length) throw new Error('x5c must be the certificate of the signer alone');
   const ca = (await (await hostFetch(`${host}/v1/openid/issuer-ca`)).json()) as { certificates: string[] };
@@ -98,12 +98,13 @@ const issuerKey = async (iss: string, { x5c = [], kid }: VerifiedSdJwt['header']
   if (leaf.subjectAltName !== `URI:${iss}`) throw new Error(`the certificate is for ${leaf.subjectAltName}`);
   const metadata = (await (await hostFetch(`${iss}/.well-known/jwt-vc-issuer`)).json()) as {
     issuer: string;
-    jwks: { keys: (JWK & { kid: string })[] };
+    jwks: { keys: JWK[] };
   };
-  const jwk = metadata.jwks.keys.find((one) => one.kid === kid);
-  if (metadata.issuer !== iss || !jwk) throw new Error('the metadata of the issuer do not have the key');
-  const key = createPublicKey({ key: jwk as webcrypto.JsonWebKey, format: 'jwk' });
-  if (!key.equals(leaf.publicKey)) throw new Error('the metadata of the issuer have another key');
+  // The header has no `kid`: who does without certificates tries each.
+  const key = metadata.jwks.keys
+    .map((jwk) => createPublicKey({ key: jwk as webcrypto.JsonWebKey, format: 'jwk' }))
+    .find((one) => one.equals(leaf.publicKey));
+  if (metadata.issuer !== iss || !key) throw new Error('the metadata of the issuer do not have the key');
   return key;
 };
 

@@ -119,7 +119,7 @@ export class Authorize {
     const settings = await this.wallets.readSettings(tenantId);
     checkPushed(pushed !== undefined, settings);
     const parsed = parseAuthorizationRequest(parameters);
-    await checkTarget(parsed, (name) => this.names.includes(context.tenant, name));
+    await checkTarget(parsed, context.tenant.baseUrl, (name) => this.names.includes(context.tenant, name));
     checkHaipAuthorization(settings, parsed);
     // That of a pushed request is the key of its DPoP proof.
     if (pushed === undefined) checkDpopParameter(wallet, parsed.dpopJkt);

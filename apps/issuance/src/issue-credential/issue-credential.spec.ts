@@ -314,7 +314,7 @@ describe('check-configuration', () => {
   const find = async (_tenantId: string, id: string) => ([C1, C2].includes(id) ? configuration(id) : undefined);
   const check = async (of: RedeemedSession, selector: Parameters<typeof checkConfiguration>[1]) => {
     try {
-      return (await checkConfiguration(of, selector, 't1', { find })).id;
+      return (await checkConfiguration(of, selector, 't1', { find })).configuration.id;
     } catch (error) {
       return reasonOf(error);
     }
@@ -340,9 +340,37 @@ describe('check-configuration', () => {
     expect(await check(granted, { credentialIdentifier: 'i1' })).toBe(C1);
     for (const credentialIdentifier of ['i2', 'i3', C1])
       expect(await check(granted, { credentialIdentifier })).toEqual(['unknown_credential_identifier', at]);
-    // Only identifiers may be used; an unknown configuration is refused as such.
-    expect(await check(granted, { configurationId: C1 })).toEqual(['invalid_credential_request', at]);
     expect(await check(granted, { configurationId: gone })).toEqual(['unknown_credential_configuration', at]);
+    expect(await check(granted, { configurationId: C2 })).toEqual(['insufficient_scope', at]);
+  });
+  it('[T740] by configuration, where the token response returned exactly one identifier of it', async () => {
+    const granted = (of: Record<string, string[]>) =>
+      session({
+        authorizationDetails: Object.entries(of).map(([credentialConfigurationId, credentialIdentifiers]) => ({
+          credentialConfigurationId,
+          credentialIdentifiers,
+        })),
+      });
+    const one = await checkConfiguration(
+      granted({ [C2]: ['x', 'y'], [C1]: ['bachelor'] }),
+      { configurationId: C1 },
+      't1',
+      { find },
+    );
+    expect(one).toEqual({ configuration: configuration(C1), credentialIdentifier: 'bachelor' });
+    const several = checkConfiguration(granted({ [C1]: ['bachelor', 'master'] }), { configurationId: C1 }, 't1', {
+      find,
+    });
+    await expect(several).rejects.toMatchObject({
+      code: 'invalid_credential_request',
+      message: 'credential_identifier is required, because the token response returned several: bachelor, master',
+    });
+    const many = Array.from({ length: 50 }, (_, i) => `${'x'.repeat(40)}${i}`);
+    const error = await checkConfiguration(granted({ [C1]: many }), { configurationId: C1 }, 't1', { find }).catch(
+      (refused: Error) => refused,
+    );
+    expect((error as Error).message).toMatch(/ and others$/);
+    expect((error as Error).message.length).toBeLessThan(450);
   });
 });
 
@@ -539,7 +567,6 @@ describe('verify-jwt-proof', () => {
   };
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['x5c is not supported', {}, { x5c: ['x'] }],
-    ['key attestations are not supported', {}, { key_attestation: 'a.b.c' }],
     ['exactly one of kid, jwk and x5c is required', {}, { kid: kid(ecJwk) }],
     ['exactly one of kid, jwk and x5c is required', {}, { jwk: undefined }],
     ['jwk is not a usable public key', {}, { jwk: { kty: 'oct', k: 'x' } }],
@@ -549,10 +576,14 @@ describe('verify-jwt-proof', () => {
     ['alg does not match the key', {}, { alg: 'EdDSA' }],
     ['critical header parameters are not supported', {}, { crit: ['foo'], foo: 1 }],
     ['critical header parameters are not supported', {}, { b64: true }],
-    ['aud must be the credential issuer identifier', { aud: 'x' }, {}],
-    ['aud must be the credential issuer identifier', { aud: [] }, {}],
-    ['aud must be the credential issuer identifier', { aud: ['x'] }, {}],
-    ['aud must be the credential issuer identifier', { aud: [ISSUER, 'x'] }, {}],
+    [`aud must be ${ISSUER}, not x`, { aud: 'x' }, {}],
+    [`aud must be ${ISSUER}, not ${ISSUER}//`, { aud: `${ISSUER}//` }, {}],
+    [`aud must be ${ISSUER}, not https://${'x'.repeat(192)}...`, { aud: `https://${'x'.repeat(500)}` }, {}],
+    [`aud must be ${ISSUER}, not an address with a user name or password`, { aud: 'https://u:secret@x.example' }, {}],
+    [`aud must be ${ISSUER}, not a value that is no string`, { aud: [] }, {}],
+    [`aud must be ${ISSUER}, not x`, { aud: ['x'] }, {}],
+    [`aud must be ${ISSUER}, not a value that is no string`, { aud: [ISSUER, 'x'] }, {}],
+    [`aud is missing: it must be ${ISSUER}`, { aud: undefined }, {}],
     ['iat is missing', { iat: undefined }, {}],
     ['iat is missing', { iat: String(seconds) }, {}],
     ['iat must be within 300 seconds of the current time', { iat: seconds - 301 }, {}],

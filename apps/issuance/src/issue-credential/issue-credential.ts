@@ -95,7 +95,8 @@ export class IssueCredential {
       const opened = await this.encryption.openRequest(raw, tenant.id);
       const requested = parseCredentialRequest(opened, session.authorizationDetails !== undefined);
       const { selector, responseEncryption } = requested;
-      const configuration = await checkConfiguration(session, selector, tenant.id, this.configurations);
+      const covered = await checkConfiguration(session, selector, tenant.id, this.configurations);
+      const { configuration, credentialIdentifier } = covered;
       record.addMetadata({ credentialConfigurationId: configuration.id });
       const { resources, proofAlgorithms } = this.formats.byName[configuration.format];
       const certifiedIssuer = resources.signer.kind === 'pinnedKey' ? undefined : session.issuer;
@@ -113,7 +114,7 @@ export class IssueCredential {
       const order = {
         ...{ tenant, session, configuration, holders, now, spending },
         ...{ stream: presented.stream, loaded: presented.loaded, tokenId: presented.tokenId },
-        credentialIdentifier: 'credentialIdentifier' in selector ? selector.credentialIdentifier : undefined,
+        credentialIdentifier,
         check: (state: IssuanceSessionState) => {
           // The offer may have been deleted, the limit reached.
           checkIssuanceLimit(presented.requireSession(state), configuration, holders.length, now);

@@ -39,7 +39,7 @@ export const verifyProofs = async (
   const proofs: VerifiedProof[] = [];
   const nonces: string[] = [];
   if (type === 'attestation') {
-    if (!attestations) throw invalidProof('key attestations are not supported');
+    if (!attestations) throw invalidProof(TAKES_PLAIN_PROOFS);
     attested.push(await attestations.verify(jwts[0], 'proof'));
   } else
     for (const jwt of jwts) {
@@ -74,5 +74,8 @@ const checkHolderKeys = (holders: readonly HolderKey[], algorithms: readonly Pro
       throw invalidProof(`proof: the key must be ${accepted} for this credential configuration`);
     }
 };
+
+const TAKES_PLAIN_PROOFS =
+  'this credential configuration takes plain proofs: send proofs.jwt, or require key attestations with its keyAttestation';
 
 const invalidProof = (description: string) => oauthError('invalid_proof', description, { check: 'verify-proofs' });

@@ -468,8 +468,13 @@ describe('type metadata', () => {
     expect(first).toMatchObject({
       vct,
       name: 'Course',
-      claims: [{ path: ['given_name'], mandatory: true, sd: 'always' }],
     });
+    expect((first as unknown as { claims: object[] }).claims).toEqual(
+      expect.arrayContaining([
+        { path: ['given_name'], mandatory: true, sd: 'always' },
+        { path: ['iat'], sd: 'never' },
+      ]),
+    );
     // Lifetime and issuer are not described, nor display without a language; the address that is returned may be sent back.
     expect((await replace(tenantId, id, { display: [{ name: 'Any language' }] })).vct).toBe(vct);
     expect((await replace(tenantId, id, { expiresIn: { days: 3 }, issuer: { name: 'B' } })).vct).toBe(vct);

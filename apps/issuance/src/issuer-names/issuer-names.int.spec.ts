@@ -262,13 +262,14 @@ describe('the names of an issuer', () => {
     pushedDetails: 'invalid_authorization_details',
   };
 
-  it('are the host, and the custom domain while it is verified [T591] [T592]', async () => {
+  it('are the host, and the custom domain while it is verified, also with the slash of the empty path [T591] [T592] [T742]', async () => {
     expect(await outcomes(HOST)).toEqual(all('accepted'));
     expect(await outcomes(NAME)).toEqual(REFUSED);
     await verify();
     expect(await outcomes(NAME)).toEqual(all('accepted'));
     expect(await outcomes(HOST)).toEqual(all('accepted'));
-    for (const other of [`${NAME}/`, 'https://acme.example', DOMAIN, 'http://other.example'])
+    for (const name of [HOST, NAME]) expect(await outcomes(`${name}/`)).toEqual(all('accepted'));
+    for (const other of [`${NAME}//`, `${HOST}//`, `${NAME}/?`, 'https://acme.example', DOMAIN, 'http://other.example'])
       expect(await outcomes(other)).toEqual(REFUSED);
     expect(
       await target(

@@ -41,9 +41,11 @@ export class IssuerNames {
 
   /**
    * Whether a wallet may name the issuer so: by the tenant's host, by its verified domain, or by the identifier that the session pinned. A
-   * withdrawn domain is none of them, also where a session pinned it: another party may have it.
+   * withdrawn domain is none of them, also where a session pinned it: another party may have it. Libraries that keep addresses in a URL type
+   * add the slash of the empty path (RFC 3986 §6.2.3), which is accepted; nothing else is normalized.
    */
-  async includes({ id, baseUrl }: Tenant, name: string, pinned?: string): Promise<boolean> {
+  async includes({ id, baseUrl }: Tenant, given: string, pinned?: string): Promise<boolean> {
+    const name = given.endsWith('/') ? given.slice(0, -1) : given;
     // Without a read: nearly all wallets.
     if (name === baseUrl) return true;
     const isName = ({ verified, domains }: WithdrawnDomainsState) =>
@@ -63,6 +65,6 @@ export class IssuerNames {
     session: IssuanceSessionState,
   ): Promise<void> {
     const pinned = 'issuer' in session ? session.issuer : undefined;
-    return checkTarget({ resources, details }, (name) => this.includes(tenant, name, pinned));
+    return checkTarget({ resources, details }, tenant.baseUrl, (name) => this.includes(tenant, name, pinned));
   }
 }

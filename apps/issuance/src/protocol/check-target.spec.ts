@@ -6,15 +6,18 @@ const DOMAIN = 'https://acme.example';
 const isIssuer = async (name: string) => [HOST, DOMAIN].includes(name);
 const outcome = async (target: Target) => {
   try {
-    await checkTarget(target, isIssuer);
+    await checkTarget(target, HOST, isIssuer);
     return undefined;
   } catch (error) {
     return [(error as AppError).code, (error as AppError).message];
   }
 };
 const detail = (...locations: string[]) => ({ credentialConfigurationId: 'c', locations });
-const BAD_RESOURCE = ['invalid_target', 'resource must be the credential issuer identifier'];
-const BAD_LOCATION = ['invalid_authorization_details', 'locations must name the credential issuer identifier only'];
+const badResource = (name: string) => ['invalid_target', `resource must be ${HOST}, not ${name}`];
+const badLocation = (name: string) => [
+  'invalid_authorization_details',
+  `locations must name ${HOST} only, not ${name}`,
+];
 
 describe('the target of a request [T592]', () => {
   it('is the issuer by any of its names, in resource and locations, or not named', async () => {
@@ -29,8 +32,8 @@ describe('the target of a request [T592]', () => {
   it.each(['https://other.example', `${DOMAIN}/`, DOMAIN.toUpperCase(), 'http://acme.example', 'acme.example', ' '])(
     'is not %j',
     async (name) => {
-      expect(await outcome({ resources: [HOST, name] })).toEqual(BAD_RESOURCE);
-      expect(await outcome({ details: [detail(HOST), detail(DOMAIN, name)] })).toEqual(BAD_LOCATION);
+      expect(await outcome({ resources: [HOST, name] })).toEqual(badResource(name));
+      expect(await outcome({ details: [detail(HOST), detail(DOMAIN, name)] })).toEqual(badLocation(name));
     },
   );
 

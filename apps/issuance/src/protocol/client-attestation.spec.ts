@@ -123,7 +123,10 @@ describe('its proof of possession', () => {
   };
 
   it('is for this issuer, by its identifier or its host, and names its single use', async () => {
-    expect(await verifyPop(pop())).toEqual({ jti: 'j1', expiresAt: new Date((SECONDS + 301) * 1000) });
+    const accepted = { jti: 'j1', expiresAt: new Date((SECONDS + 301) * 1000) };
+    expect(await verifyPop(pop())).toEqual(accepted);
+    // As a URL type writes it [T742].
+    expect(await verifyPop(pop({ aud: `${audiences[0]}/` }))).toEqual(accepted);
     expect(await verifyPop(pop({ aud: ['acme.example'], challenge: 'c', iat: SECONDS - 300 }))).toEqual({
       ...{ jti: 'j1', challenge: 'c' },
       expiresAt: new Date((SECONDS + 1) * 1000),
@@ -140,9 +143,13 @@ describe('its proof of possession', () => {
     [
       'another audience [T338]',
       () => pop({ aud: 'https://other.example' }),
-      'aud must be the issuer identifier https://acme.example',
+      'aud must be https://acme.example, not https://other.example',
     ],
-    ['two audiences [T338]', () => pop({ aud: audiences }), 'aud must be the issuer identifier https://acme.example'],
+    [
+      'two audiences [T338]',
+      () => pop({ aud: audiences }),
+      'aud must be https://acme.example, not a value that is no string',
+    ],
     ['no id [T339]', () => pop({ jti: undefined }), 'jti must be a string of 1 to 256 characters'],
     ['a long id [T339]', () => pop({ jti: 'x'.repeat(257) }), 'jti must be a string of 1 to 256 characters'],
     ['an old date [T340]', () => pop({ iat: SECONDS - 301 }), 'iat must be within 300 seconds of the current time'],

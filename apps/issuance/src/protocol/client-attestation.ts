@@ -3,6 +3,7 @@ import type { ParsedCertificate } from '@attestry/certificates';
 import { importPublicJwk, InvalidKey, jwkThumbprint, type ImportedKey } from '@attestry/keys';
 import { certifiedKeyOf } from './certified-key.js';
 import { decodeCompactJws } from './compact-jws.js';
+import { shownName } from './shown-name.js';
 
 /** Characters of an attestation, and of a proof of possession. */
 export const MAX_ATTESTATION = 16_384;
@@ -142,8 +143,12 @@ export const verifyAttestationPop = (header: string, { instance, audiences, now 
   checkHeader(jws.header, 'oauth-client-attestation-pop+jwt', refused);
   const { aud, jti, iat, exp, nbf, challenge } = jws.claims;
   const audience = Array.isArray(aud) && aud.length === 1 ? (aud[0] as unknown) : aud;
-  if (typeof audience !== 'string' || !audiences.includes(audience))
-    throw refused(`aud must be the issuer identifier ${audiences[0]}`);
+  const [issuer] = audiences;
+  // As IssuerNames has it: with the slash of the empty path, as libraries with a URL type write it.
+  if (typeof audience !== 'string' || !(audiences.includes(audience) || audience === `${issuer}/`))
+    throw refused(
+      aud === undefined ? `aud is missing: it must be ${issuer}` : `aud must be ${issuer}, not ${shownName(audience)}`,
+    );
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI)
     throw refused(`jti must be a string of 1 to ${MAX_JTI} characters`);
   const seconds = now.getTime() / 1000;

@@ -69,7 +69,7 @@ export class PushAuthorization {
     const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
     const attested = wallet ? await this.attestations.authenticate(raw, wallet, proof, tenant) : undefined;
     const parsed = parseAuthorizationRequest(form);
-    await checkTarget(parsed, (name) => this.names.includes(tenant, name));
+    await checkTarget(parsed, tenant.baseUrl, (name) => this.names.includes(tenant, name));
     checkHaipAuthorization(await this.wallets.readSettings(tenantId), parsed);
     checkDpopParameter(wallet, parsed.dpopJkt);
     // The result is not stored: it is computed again when the reference is opened.

@@ -17,9 +17,9 @@ export interface MetadataIssuer {
 }
 
 /**
- * OID4VCI 1.0 §12.2.4: lists only what works (ADR 0060). Under a custom domain `authorization_servers` names the tenant's own issuer; where
- * both are the same it is omitted (§12.2.4). The members for wallets of earlier drafts are left out of the profile `haip`, which no such wallet
- * fulfils (ADR 0095).
+ * OID4VCI 1.0 §12.2.4: lists only what works (ADR 0060). `authorization_servers` names the tenant's own issuer, also where it is the credential
+ * issuer: without it some wallets take these metadata for those of the authorization server.
+ * The members for wallets of earlier drafts are left out of the profile `haip`, which no such wallet fulfils (ADR 0095).
  */
 export const issuerMetadata = (
   { issuer, baseUrl, brand, profile }: MetadataIssuer,
@@ -29,7 +29,7 @@ export const issuerMetadata = (
   const published = configurations.map((it) => ({ id: it.id, ...publishedMembers(it, formatOf(it)) }));
   return {
     credential_issuer: issuer,
-    ...(issuer !== baseUrl && { authorization_servers: [baseUrl] }),
+    authorization_servers: [baseUrl],
     credential_endpoint: `${baseUrl}/v1/openid/credential`,
     deferred_credential_endpoint: `${baseUrl}/v1/openid/deferred-credential`,
     notification_endpoint: `${baseUrl}/v1/openid/notification`,

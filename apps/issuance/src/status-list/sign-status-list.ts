@@ -1,6 +1,5 @@
 import type { HttpAnswer } from '@attestry/contracts';
 import { prepareRevocationList, prepareTypedCwt, type TypedCwt } from '@attestry/cose';
-import { jwkThumbprint } from '@attestry/keys';
 import {
   ED25519_SIGNATURE_2018,
   proofOptions,
@@ -43,11 +42,8 @@ const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).to
 
 /** Token Status List §5.1. The header names the key as those of the credentials do (§11.3). */
 const signJwt: SignToken = async (list, signer, policy) => {
-  const { algorithm, certificate, publicJwk } = signer;
-  const key =
-    policy.kind === 'pinnedKey'
-      ? { kid: policy.verificationMethod }
-      : { kid: jwkThumbprint(publicJwk), x5c: certificate!.x5c };
+  const { algorithm, certificate } = signer;
+  const key = policy.kind === 'pinnedKey' ? { kid: policy.verificationMethod } : { x5c: certificate!.x5c };
   const header = { alg: ALG_OF[algorithm], typ: STATUS_LIST_JWT_TYPE, ...key };
   const input = `${encoded(header)}.${encoded(await statusListJwtClaims(list))}`;
   return `${input}.${Buffer.from(await signer.signAside(Buffer.from(input, 'latin1'))).toString('base64url')}`;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { jwkThumbprint, type ByteSource, type PublicJwk } from '@attestry/keys';
+import type { ByteSource, PublicJwk } from '@attestry/keys';
 import { secondsOf, type TokenStatus } from '../../status-list/token-status-list.js';
 import { claimFault, ClaimNotDisclosable } from './claim-fault.js';
 
@@ -33,11 +33,10 @@ export interface PreparedSdJwt {
 }
 
 /**
- * Encoded protected header, the same for all credentials of a signer.
+ * Encoded protected header, the same for all credentials of a signer. It has no `kid`: some readers take two names of a key for an ambiguity.
  * @param x5c base64 DER, the signer's certificate first, without the trust anchor (HAIP §6.1)
  */
-export const sdJwtHeader = (signer: PublicJwk, x5c: readonly string[]): string =>
-  encoded({ alg: 'ES256', typ: 'dc+sd-jwt', kid: jwkThumbprint(signer), x5c });
+export const sdJwtHeader = (x5c: readonly string[]): string => encoded({ alg: 'ES256', typ: 'dc+sd-jwt', x5c });
 
 /**
  * Signing input and disclosures of an SD-JWT VC. Every claim is selectively disclosable, and so is every member and element of its value,

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 import { TypeMetadataFormatSchema } from '@sd-jwt/sd-jwt-vc';
-import { isTypeChanged, publishType, type TypeDescription } from './type-metadata.js';
+import { formerType, isTypeChanged, publishType, type TypeDescription } from './type-metadata.js';
 
 const vct = 'https://acme.example/types/1';
+/** Those that every credential has, as EUDI's validator demands them. */
+const OWN_CLAIMS = ['iss', 'iat', 'nbf', 'exp', 'vct', 'vct#integrity', 'cnf', 'status'].map((claim) => ({
+  path: [claim],
+  sd: 'never',
+}));
 const type: TypeDescription = {
   name: 'Course',
   description: 'Completed course',
@@ -66,16 +71,23 @@ describe('type metadata', () => {
         },
         { path: ['level'], sd: 'always' },
         { path: ['remark'], sd: 'always' },
+        ...OWN_CLAIMS,
       ],
     });
     expect(TypeMetadataFormatSchema.safeParse(document).error).toBeUndefined();
+  });
+
+  it('lists the claims that every credential has, unlike that of an earlier release [T743]', () => {
+    const { claims } = JSON.parse(formerType(vct, type).document) as { claims: object[] };
+    expect(JSON.parse(publishType(vct, type).document)).toMatchObject({ claims: [...claims, ...OWN_CLAIMS] });
+    expect(claims).toHaveLength(Object.keys(type.claims).length);
   });
 
   it('has only a name and claims when the configuration has no more', () =>
     expect(JSON.parse(publishType(vct, { name: 'Kurs für Ä', claims: {} }).document)).toEqual({
       vct,
       name: 'Kurs für Ä',
-      claims: [],
+      claims: OWN_CLAIMS,
     }));
 
   it('has the digest of its bytes as integrity', () => {

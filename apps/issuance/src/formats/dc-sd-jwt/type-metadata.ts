@@ -33,9 +33,24 @@ export interface PublishedType {
   integrity: string;
 }
 
+/** Claims that each credential has beside the mapped ones; strict verifiers refuse those that the type does not list. */
+const OWN_CLAIMS = ['iss', 'iat', 'nbf', 'exp', 'vct', 'vct#integrity', 'cnf', 'status'].map((claim) => ({
+  path: [claim],
+  sd: 'never',
+}));
+
 /** Type metadata of a version of a type (SD-JWT VC, Type Metadata Format). */
 export const publishType = (vct: string, type: TypeDescription): PublishedType => {
-  const document = JSON.stringify({ vct, ...describe(type) });
+  const { claims, ...described } = describe(type);
+  return publishedAs({ vct, ...described, claims: [...claims, ...OWN_CLAIMS] });
+};
+
+/** As earlier releases published it, without {@link OWN_CLAIMS}. */
+export const formerType = (vct: string, type: TypeDescription): PublishedType =>
+  publishedAs({ vct, ...describe(type) });
+
+const publishedAs = (metadata: object): PublishedType => {
+  const document = JSON.stringify(metadata);
   return { document, integrity: `sha256-${hash('sha256', document, 'base64')}` };
 };
 
