@@ -38,8 +38,8 @@ const settings = {
   },
 };
 export default {
-  // Engines start and keys are generated on a busy machine: the limit ends a test that hangs.
-  testTimeout: 30_000,
+  // Engines and clusters start and keys are generated on a busy machine: the limit ends a test that hangs.
+  testTimeout: 90_000,
   testSequencer: '<rootDir>/scripts/jest/longest-first.mjs',
   projects: Object.entries(specsByProject()).map(([displayName, specs]) => ({
     ...base,

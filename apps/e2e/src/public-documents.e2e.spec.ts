@@ -6,8 +6,8 @@ import {
   createTenantUnderTest,
   expectStatus,
   PLATFORM_START_MS,
-  startPlatform,
-  type RunningPlatform,
+  sharedPlatform,
+  type PlatformAddresses,
   type TenantUnderTest,
 } from '@attestry/testing';
 import { makeIssuer, type Issuer } from './journey.js';
@@ -16,13 +16,13 @@ import { makeIssuer, type Issuer } from './journey.js';
 
 const METADATA = '/.well-known/openid-credential-issuer';
 
-let platform: RunningPlatform;
+let platform: PlatformAddresses;
 let tenant: TenantUnderTest;
 let other: TenantUnderTest;
 let large: Issuer;
 let small: Issuer;
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await sharedPlatform();
   const management = await connectManagement(platform);
   [tenant, other] = await Promise.all([
     createTenantUnderTest(platform, management, 'publisher'),
@@ -37,7 +37,6 @@ beforeAll(async () => {
     expectStatus(await tenant.api.jwtVc.create({ ...request, issuerDid: large.did }), 201);
   }
 }, PLATFORM_START_MS);
-afterAll(() => platform?.stop());
 
 interface Received {
   status: number;
