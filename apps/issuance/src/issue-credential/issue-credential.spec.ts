@@ -9,7 +9,7 @@ import {
   type PublicJwk,
   type SecretMac,
 } from '@attestry/keys';
-import { claimsOfCredential } from '../claim-sets/claim-sets.js';
+import { mergeClaims, withoutClaimSet } from '../claim-sets/claim-sets.js';
 import { credentialTexts } from '../credential-issuer/credential-texts.js';
 import { MAX_DOCUMENT_BYTES } from '../formats/document-size.decisions.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
@@ -754,7 +754,7 @@ describe('map-claims', () => {
   );
 
   const merge = (claims: object, ofSet: object) =>
-    claimsOfCredential({ claims, claimSets: [{ identifier: 'set', claims: ofSet }] }, 'set');
+    mergeClaims(...withoutClaimSet({ claims, claimSets: [{ identifier: 'set', claims: ofSet }] }, 'set'));
   it('does not merge nested values; those of a claim set take precedence', () =>
     expect(merge({ a: { x: 1 }, b: 1 }, { a: { y: 2 } })).toEqual({ a: { y: 2 }, b: 1 }));
 
