@@ -113,6 +113,12 @@ const redeem = async (parameters: Record<string, string> = {}): Promise<AccessTo
   const code = await signIn(authorization({ scope: 'ldp_vc:Grades', ...parameters }));
   return (await sendForm<AccessTokenResponse>(exchangeToken, codeGrant(code))).body;
 };
+/** `error_description` of a sign-in that ends with `access_denied`. */
+const denial = async (parameters: Record<string, string>) => {
+  const back = await issuance.authorize(authorization({ scope: 'ldp_vc:Grades', ...parameters }));
+  expect(back.searchParams.get('error')).toBe('access_denied');
+  return back.searchParams.get('error_description');
+};
 const collect = async ({ access_token: token, authorization_details: details }: AccessTokenResponse) => {
   const identifier = details?.[0]?.credential_identifiers[0];
   const { body } = await sendJson<CredentialResponse & { error_description?: string }>(
@@ -135,7 +141,7 @@ describe('claims that were stored before they were checked', () => {
     ofProvider = { grades: [['art', 2]], name: 'Zoe' };
     expect(await collect(await redeem({ issuer_state: before }))).toMatchObject({ grades: GRADES, name: 'Zoe' });
     const other = await offerOfBefore({ name: 'Ada' });
-    expect(await collect(await redeem({ issuer_state: other }))).toMatch(NESTED);
+    expect(await denial({ issuer_state: other })).toMatch(NESTED);
     const claimSets = [{ claims: { grades: GRADES } }];
     await expect(offer({ credentials: [{ credentialConfigurationId: id, claimSets }] })).rejects.toMatchObject({
       details: [{ param: 'credentials.0.claimSets.0.claims' }],
@@ -171,7 +177,7 @@ describe('claims that were stored before they were checked', () => {
     await restart();
     expect(await collect(await redeem({ scope: 'ldp_vc:Defaults' }))).toMatchObject({ grades: GRADES });
     ofProvider = { x: GRADES };
-    expect(await collect(await redeem({ scope: 'ldp_vc:Defaults' }))).toMatch(NESTED);
+    expect(await denial({ scope: 'ldp_vc:Defaults' })).toMatch(NESTED);
     await expect(offer({ credentials: [id] })).rejects.toMatchObject({
       details: [{ param: 'claims' }],
     });

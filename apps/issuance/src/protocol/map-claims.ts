@@ -8,6 +8,8 @@ import { isObject } from './raw-request.js';
 export interface UserObject {
   claims: Record<string, unknown>;
   authenticationProvider?: Pick<UserLink, 'url' | 'subjectId'>;
+  /** `false`: values of these claims only. Absent: default values too. */
+  hasDefaults?: false;
   /** Names of the claims that the answer of a claims source cannot replace. Absent: no answer is outstanding. */
   finalClaims?: ReadonlySet<string>;
   /** Of the sign-in of the person; absent without one. */
@@ -35,7 +37,9 @@ export const mapKnownClaims = (mappings: Record<string, ClaimMapping>, from: Use
   for (const [name, mapping] of Object.entries(mappings)) {
     if (from.finalClaims && isPending(mapping, from)) continue;
     const { mapFrom, defaultValue } = mapping;
-    const value = (mapFrom === undefined ? undefined : valueAt(from, mapFrom)) ?? defaultValue;
+    const value =
+      (mapFrom === undefined ? undefined : valueAt(from, mapFrom)) ??
+      (from.hasDefaults === false ? undefined : defaultValue);
     if (value !== undefined) claims.push([name, value]);
   }
   return Object.fromEntries(claims);
