@@ -720,8 +720,13 @@ describe('map-claims', () => {
       { requested: false },
       ': the ID token does not have it, and UserInfo was not requested in the sign-in',
     ],
-    ['claims.b', { b: null }, { requested: false }, ': claims.b has no usable value for it'],
-    ['claims.b.c', { b: {} }, { requested: true }, ': claims.b has no usable value for it'],
+    [
+      'claims.b',
+      { b: null },
+      { requested: false },
+      ': claims.b is null, so the provider has no value for it, or one that cannot be used',
+    ],
+    ['claims.b.c', { b: {} }, { requested: true }, ': claims.b has no value at claims.b.c'],
     ['claims.b.c', {}, { requested: true }, ': neither the ID token nor UserInfo has it'],
     ['authenticationProvider.url', {}, { requested: true }, ''],
   ])('a required claim from %s of %j names what lacks it: %j [T642]', (mapFrom, own, userInfo, detail) =>

@@ -87,7 +87,11 @@ const lackedByOffer = (claim: string, name: string, { mapFrom }: ClaimMapping, u
 const lackedBy = ({ mapFrom }: ClaimMapping, { claims, userInfo }: UserObject): string => {
   const [root, name] = mapFrom === undefined ? [] : pathOf(mapFrom);
   if (!userInfo || root !== 'claims') return '';
-  if (Object.hasOwn(claims, name!)) return `: claims.${name} has no usable value for it`;
+  // Null stands for a value that cannot be used, too; the record of the sign-in has the names of those (`unusableClaims`).
+  if (Object.hasOwn(claims, name!))
+    return claims[name!] === null
+      ? `: claims.${name} is null, so the provider has no value for it, or one that cannot be used`
+      : `: claims.${name} has no value at ${mapFrom}`;
   const { requested, failure } = userInfo;
   if (failure !== undefined) return `: the ID token does not have it, and UserInfo failed: ${failure}`;
   if (!requested) return ': the ID token does not have it, and UserInfo was not requested in the sign-in';
