@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { oauthError } from '@attestry/contracts';
-import { mergeClaims, type ClaimSets } from '../claim-sets/claim-sets.js';
+import type { ClaimSets } from '../claim-sets/claim-sets.js';
 import { describeClaimFault, type ClaimFault } from '../formats/claim-faults.decisions.js';
 import { Formats } from '../formats/formats.js';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
@@ -49,7 +49,7 @@ export class SessionClaims {
     const configuration = await this.configurations.find(tenantId, configurationId);
     if (!configuration) return undefined;
     return this.formats.byName[configuration.format].check(tenantId, configuration, {
-      claims: ofBefore ? without(claims, claimSet) : mergeClaims(claims, claimSet),
+      claims: ofBefore ? without(claims, claimSet) : { ...claims, ...claimSet },
       hasDefaults: false,
       ...(configuration.content.claimSourceId !== undefined && { finalClaims: new Set(Object.keys(claimSet)) }),
     });

@@ -60,7 +60,3 @@ export const withoutClaimSet = (
   const set = claimSets.find(({ identifier }) => identifier === credentialIdentifier);
   return set ? [claims, set.claims] : [claims];
 };
-
-/** Shallow: of claims with the same name the last one counts. */
-export const mergeClaims = (...layers: readonly (Record<string, unknown> | undefined)[]): Record<string, unknown> =>
-  layers.reduce<Record<string, unknown>>((merged, claims) => ({ ...merged, ...claims }), {});

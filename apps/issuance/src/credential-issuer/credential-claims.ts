@@ -3,7 +3,7 @@ import { oauthError, type UserLink } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Sealing, type Sealed, type StoredValue } from '@attestry/keys';
 import { SourceClaims } from '../claim-sources/source-claims.js';
-import { mergeClaims, withoutClaimSet } from '../claim-sets/claim-sets.js';
+import { withoutClaimSet } from '../claim-sets/claim-sets.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { CredentialFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
@@ -52,18 +52,18 @@ export class CredentialClaims {
       session.identifiers && ofSession ? withoutClaimSet(ofSession, credentialIdentifier) : [ofSession];
     const format = this.formats.byName[configuration.format];
     const from = {
-      claims: mergeClaims(own, ofPerson, claimSet),
+      claims: { ...own, ...ofPerson, ...claimSet },
       ...(link && { authenticationProvider: link as unknown as UserLink }),
       ...('userInfo' in session.origin && { userInfo: session.origin.userInfo }),
     };
     const { claimSourceId } = configuration.content;
     let returned: Record<string, unknown> | undefined;
     if (claimSourceId !== undefined) {
-      const before = mergeClaims(own, ofPerson);
+      const before = { ...own, ...ofPerson };
       const sourced = { ...configuration, profile: format.profile };
       const caller = { tenantId, userId: session.userId, sourceId: claimSourceId };
       returned = await this.sources.request(caller, sourced, { ...from, claims: before }, record);
-      from.claims = mergeClaims(before, returned, claimSet);
+      from.claims = { ...before, ...returned, ...claimSet };
     }
     const { ofBefore, claimSetsOfBefore = ofBefore } = session;
     const claims = format.mapClaims(configuration, from);
