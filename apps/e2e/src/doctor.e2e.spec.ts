@@ -1,6 +1,8 @@
 /** @engines embedded */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findNatsServer, freePort, NatsServer, ownEnvironment, repository, skipSuite } from '@attestry/testing';
@@ -58,7 +60,7 @@ describe('npm run doctor', () => {
 
   it('exits with 0 when nothing is refused, and leaves no files', () => {
     expect(runProgram('doctor', PRODUCTION)).toEqual({ status: 0, stdout: 'nothing refused\n', stderr: '' });
-    const development = runProgram('doctor', {});
+    const development = runProgram('doctor', { PORT: '0' });
     expect(development.status).toBe(0);
     expect(development.stdout).toContain('NODE_ENV is development: what only production refuses was not checked');
     expect(readdirSync(folder)).toEqual([]);
@@ -67,6 +69,7 @@ describe('npm run doctor', () => {
   it('connects to the engines of valid settings: one that is dead is named, and exits with 1', async () => {
     const port = await freePort();
     const env = {
+      PORT: '0',
       DATABASE_URL: `postgres://attestry:database-word@127.0.0.1:${port}/attestry`,
       REDIS_URL: `redis://:redis-word@127.0.0.1:${port}`,
     };
@@ -83,6 +86,27 @@ describe('npm run doctor', () => {
       ok: false,
       refused: [expect.stringMatching(/^DATABASE_URL names a server that cannot be used/)],
     });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('tries the port and the data folder: what cannot be used is named, and exits with 1 [T693]', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    writeFileSync(join(folder, 'file'), '');
+    try {
+      const taken = runProgram('doctor', { HOST: '127.0.0.1', PORT: String(port), DATA_DIR: join(folder, 'file') });
+      expect(taken).toMatchObject({ status: 1, stderr: '' });
+      expect(taken.stdout).toContain(`refused  port ${port} of 127.0.0.1 is in use: stop the process that uses it`);
+      expect(taken.stdout).toMatch(/refused .+file cannot be used: .+ is not a folder: set DATA_DIR to a folder/);
+    } finally {
+      server.close();
+      rmSync(join(folder, 'file'));
+    }
+    for (const program of ['doctor', 'main']) {
+      const { status, stdout, stderr } = runProgram(program, { PORT: '0', DATA_DIR: '/proc/attestry' });
+      expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/\/proc\/attestry cannot be (used|made)/)]);
+    }
     expect(readdirSync(folder)).toEqual([]);
   });
 

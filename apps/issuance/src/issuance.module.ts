@@ -4,6 +4,7 @@ import { AuthorizationOffers } from './authorization-offer/authorization-offers.
 import { OfferReferences } from './authorization-offer/offer-references.js';
 import { AuthorizationAnswers } from './authorization-request/authorization-answers.js';
 import { AuthorizationCodes } from './authorization-request/authorization-codes.js';
+import { SessionClaims } from './authorization-request/session-claims.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
 import { PendingConsents } from './authorization-request/pending-consents.js';
@@ -146,6 +147,7 @@ import { useCases } from './use-cases.generated.js';
     ProviderSignIn,
     AuthorizationAnswers,
     AuthorizationCodes,
+    SessionClaims,
     HookSecrets,
     PendingInteractions,
     InteractionHooks,

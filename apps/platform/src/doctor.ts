@@ -1,9 +1,28 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { inspectConfig, parseConfig, reachEngines } from '@attestry/service-kit';
-import { runCommand } from './run-command.js';
+import { inspectConfig, parseConfig, reachEngines, usesDataFolder, type PlatformConfig } from '@attestry/service-kit';
+import { checkDataFolder } from '@attestry/sqlite';
+import { tryPort } from './listening-ports.js';
+import { hosted } from './platform.js';
+import { faultLine, runCommand } from './run-command.js';
 
 const OPTIONS = { migrate: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+
+/** Ports that cannot be used, and a data folder that cannot be written. */
+const faultsOfMachine = async (config: PlatformConfig): Promise<string[]> => {
+  const { needs, ports } = await hosted(config);
+  const found: string[] = [];
+  const attempt = async (use: () => unknown) => {
+    try {
+      await use();
+    } catch (error) {
+      found.push(faultLine(error as Error));
+    }
+  };
+  for (const port of ports) await attempt(() => tryPort(port, config.host));
+  if (usesDataFolder(config, needs)) await attempt(() => checkDataFolder(config.dataDir));
+  return found;
+};
 
 /**
  * Prints what prevents a process with this environment from starting, and what its engines lack: connects to them when the settings are valid.
@@ -18,7 +37,9 @@ const main = async (): Promise<void> => {
   });
   if (faults.length) skipped.push('connections to the engines: the settings are refused');
   else {
-    const reached = await reachEngines(parseConfig(process.env, undefined, purpose), purpose);
+    const config = parseConfig(process.env, undefined, purpose);
+    if (!migrate) faults.push(...(await faultsOfMachine(config)));
+    const reached = await reachEngines(config, purpose);
     faults.push(...reached.faults);
     passed.push(...reached.passed);
   }

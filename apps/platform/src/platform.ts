@@ -41,14 +41,16 @@ export interface Platform {
 const DRAIN_MS = 10_000;
 
 /** What this process runs: everything, the gateway, or one service. */
-const hosted = async ({ service }: PlatformConfig) => {
+export const hosted = async (config: PlatformConfig) => {
+  const { service } = config;
   const services = await loadServices(service);
   const gateway = service === undefined || service === 'gateway' ? await import('@attestry/gateway') : undefined;
   const needs = new Set<EngineNeed>([
     ...services.flatMap((definition) => definition.needs),
     ...(gateway?.GATEWAY_NEEDS ?? []),
   ]);
-  return { services, gateway, needs };
+  const ports = new Set([config.port, ...(gateway && config.adminPort !== undefined ? [config.adminPort] : [])]);
+  return { services, gateway, needs, ports };
 };
 
 const startGateway = async (
@@ -78,10 +80,9 @@ const drain = async (server: Server): Promise<void> => {
 
 /** Starts what the configuration names in this process, on the engines it names. */
 export const startPlatform = async (config: PlatformConfig, options: EnginesOptions = {}): Promise<Platform> => {
-  const { services, gateway, needs } = await hosted(config);
+  const { services, gateway, needs, ports } = await hosted(config);
   // Before an engine is opened: a port that is in use must not leave a data folder or a lease behind.
-  for (const port of new Set([config.port, ...(gateway && config.adminPort !== undefined ? [config.adminPort] : [])]))
-    await tryPort(port, config.host);
+  for (const port of ports) await tryPort(port, config.host);
   const engines = await openProcessEngines(config, needs, options);
   try {
     const root = rootModule([...services, ...(gateway ? [gateway.gatewayParticipant] : [])], engines);

@@ -31,7 +31,8 @@ interface Fault extends Error {
   errors?: readonly Fault[];
 }
 
-const faultLine = (fault: Fault): string => {
+/** What prevents a process from starting, with a remedy. */
+export const faultLine = (fault: Fault): string => {
   const { code, address, port, name, message, errors } = fault;
   if (code === 'EADDRINUSE')
     return `port ${port} of ${address} is in use: stop the process that uses it, or set ${portSetting(port)} to another port`;

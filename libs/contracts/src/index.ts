@@ -26,5 +26,7 @@ export * from './openapi/response-examples.generated.js';
 export * from './openapi/shapes.generated.js';
 export * from './event-types.js';
 export * from './exact-numbers.js';
+export * from './usable-claims.js';
+export * from './if-none-match.js';
 export * from './json-syntax.js';
 export * from './logged-data.js';

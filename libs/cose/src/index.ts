@@ -13,7 +13,7 @@ export {
 } from './cwt.js';
 export { ELEMENT_TYPES, elementFault, parseDateTime, type ElementType } from './element-types.js';
 export { prepareMdoc, type ElementDigest, type MdocElement, type PreparedMdoc, type UnsignedMdoc } from './mdoc.js';
-export { standardElement, type StandardElement } from './standard-elements.js';
+export { standardElement, standardValueFault, type StandardElement } from './standard-elements.js';
 export { isMdlDocType, longestMdocLifetimeDays, MDL_NAMESPACE, missingMdlElements } from './mdl.js';
 export type { SigningInput } from './signing-input.js';
 export type { IdentifierListEntry, StatusListEntry } from './status-reference.js';

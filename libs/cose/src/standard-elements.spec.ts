@@ -1,6 +1,6 @@
 import { ELEMENT_TYPES } from './element-types.js';
 import { MDL_DOC_TYPE, MDL_MANDATORY_ELEMENTS, MDL_NAMESPACE } from './mdl.js';
-import { standardElement } from './standard-elements.js';
+import { standardElement, standardValueFault } from './standard-elements.js';
 
 const PID = 'eu.europa.ec.eudi.pid.1';
 const mdl = (element: string) => standardElement(MDL_DOC_TYPE, MDL_NAMESPACE, element)?.types;
@@ -105,5 +105,44 @@ describe('types that standards define', () => {
     expect(standardElement('org.iso.18013.5.2.mDL', MDL_NAMESPACE, 'portrait')).toBeUndefined();
     expect(standardElement('org.iso.23220.photoid.1', MDL_NAMESPACE, 'portrait')).toBeUndefined();
     expect(pid('issue_date')).toBeUndefined();
+  });
+});
+
+describe('a value of a standard element', () => {
+  const uint = /^must be a whole number of at least 0, because .+ defines it as uint$/;
+  const of = (element: string, value: unknown, docType = MDL_DOC_TYPE, namespace = MDL_NAMESPACE) =>
+    standardValueFault(docType, namespace, element, {
+      type: element === 'driving_privileges' ? 'array' : 'number',
+      value,
+    });
+
+  it.each(['sex', 'height', 'weight', 'age_in_years', 'age_birth_year'])('%s is a uint [T691]', (element) => {
+    for (const value of [0, 180, Number.MAX_SAFE_INTEGER]) expect(of(element, value)).toBeUndefined();
+    for (const value of [180.5, -1, 2 ** 53]) expect(of(element, value)).toMatch(uint);
+  });
+
+  it('is a uint in a PID too; other elements and types are not [T691]', () => {
+    expect(of('sex', 1.5, PID, PID)).toMatch(/the PID rulebook/);
+    expect(of('points', 1.5)).toBeUndefined();
+    expect(of('height', 1.5, 'org.example')).toBeUndefined();
+    expect(of('height', 1.5, MDL_DOC_TYPE, 'own')).toBeUndefined();
+    const ofBefore = { type: 'string', value: '1.5' } as const;
+    expect(standardValueFault(MDL_DOC_TYPE, MDL_NAMESPACE, 'height', ofBefore)).toBeUndefined();
+  });
+
+  it.each<[string, unknown]>([
+    ['0.issue_date', [{ vehicle_category_code: 'B', issue_date: '31.01.2020' }]],
+    ['0.issue_date', [{ issue_date: '2020-01-31T00:00:00Z' }]],
+    ['1.expiry_date', [{ expiry_date: '2020-01-31' }, { expiry_date: '2023-02-29' }]],
+    ['0.expiry_date', [{ expiry_date: null }]],
+  ])('of driving_privileges has full-dates: %s [T692]', (path, value) =>
+    expect(of('driving_privileges', value)).toBe(
+      `must have a date such as 2026-01-31 in ${path}, because ISO/IEC 18013-5 §7.2.4 defines it as full-date`,
+    ),
+  );
+
+  it('of driving_privileges may have no dates [T692]', () => {
+    for (const value of [[], [{ vehicle_category_code: 'B' }], [{ issue_date: '2020-02-29', codes: [] }]])
+      expect(of('driving_privileges', value)).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
-import type { ElementType } from './element-types.js';
+import { isDate, type ElementType } from './element-types.js';
+import { isObject } from './json-claims.js';
 import { MDL_DOC_TYPE, MDL_NAMESPACE } from './mdl.js';
 
 /** Types that a standard allows for an element; the first is that of an element without one. */
@@ -88,4 +89,33 @@ export const standardElement = (docType: string, namespace: string, element: str
   const { elements, families, source } = found.standard;
   const types = elements.get(element) ?? families.find(([pattern]) => pattern.test(element))?.[1];
   return types && { types, source };
+};
+
+/** Of `uint`, which is the type of all elements that are numbers. */
+const uintFault = (value: unknown, source: string): string | undefined =>
+  typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0)
+    ? undefined
+    : `must be a whole number of at least 0, because ${source} defines it as uint`;
+
+/** ISO/IEC 18013-5 §7.2.4: the dates of a driving privilege are of type full-date. */
+const privilegesFault = (value: unknown): string | undefined => {
+  if (!Array.isArray(value)) return undefined;
+  for (const [index, privilege] of value.entries())
+    for (const name of ['issue_date', 'expiry_date'])
+      if (isObject(privilege) && Object.hasOwn(privilege, name) && !isDate(privilege[name]))
+        return `must have a date such as 2026-01-31 in ${index}.${name}, because ISO/IEC 18013-5 §7.2.4 defines it as full-date`;
+  return undefined;
+};
+
+/** Why a value that has the type of its element is not what the standard says of this element. */
+export const standardValueFault = (
+  docType: string,
+  namespace: string,
+  element: string,
+  { type, value }: { type: ElementType; value: unknown },
+): string | undefined => {
+  const standard = standardElement(docType, namespace, element);
+  if (!standard?.types.includes(type)) return undefined;
+  if (docType === MDL_DOC_TYPE && element === 'driving_privileges') return privilegesFault(value);
+  return type === 'number' ? uintFault(value, standard.source) : undefined;
 };

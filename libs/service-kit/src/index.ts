@@ -16,7 +16,7 @@ export { LocalOperations } from './local-operations.js';
 export * from './service-client.js';
 export { CallRecord } from './call-record.js';
 export * from './operation-recorder.js';
-export type { Refusal } from './repeated-refusals.js';
+export type { RepeatedCall } from './repeated-records.js';
 export * from './health.js';
 export { ReplayedDestructions } from './replayed-destructions.js';
 export { FailingRows, type FailingRowsOptions } from './failing-rows.js';

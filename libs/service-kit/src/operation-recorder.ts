@@ -11,7 +11,7 @@ import {
 import { backOffMs, type Clock, type Ids } from '@attestry/event-store';
 import { inTime, type MessageBus, type OutgoingMessage } from '@attestry/messaging';
 import type { Logger } from './logger.js';
-import { RepeatedRefusals, type Refusal } from './repeated-refusals.js';
+import { RepeatedRecords, type RepeatedCall } from './repeated-records.js';
 
 /** Least time for an awaited message at the deadline, milliseconds. */
 const LEAST_MS = 500;
@@ -26,7 +26,7 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const REFUSALS = 2;
 const ALIVE_MS = 10_000;
 const RETRY = { firstMs: 50, maxMs: 1000 };
-/** Longest wait for room for the record of repeated refusals. */
+/** Longest wait for room for the record of repeated calls. */
 const REPEATED_MS = 60_000;
 /** Longest wait for the last batch at shutdown. */
 const CLOSE_MS = 5000;
@@ -59,7 +59,7 @@ export class OperationRecorder {
   private timer: NodeJS.Timeout | undefined;
   private alive: NodeJS.Timeout | undefined;
   private isClosed = false;
-  private readonly refusals = new RepeatedRefusals((record) => this.addRepeated(record));
+  private readonly repeated = new RepeatedRecords((record) => this.addRepeated(record));
 
   constructor(
     private readonly needs: RecorderNeeds,
@@ -89,9 +89,9 @@ export class OperationRecorder {
     return undefined;
   }
 
-  /** As {@link add}, the record of a refusal of a call that anyone can make: of many in a minute one record has the number. */
-  addRefusal(record: OperationRecordMessage, refusal: Refusal, deadline: number): Promise<void> | undefined {
-    return this.refusals.isKept(record, refusal) ? this.add(record, deadline) : undefined;
+  /** As {@link add}, the record of a call that anyone can make: of many in a minute one record has the number. */
+  addRepeatable(record: OperationRecordMessage, call: RepeatedCall, deadline: number): Promise<void> | undefined {
+    return this.repeated.isKept(record, call) ? this.add(record, deadline) : undefined;
   }
 
   /** Resolves when the record is durable. @throws when it is not at the deadline; it may be later */
@@ -114,7 +114,7 @@ export class OperationRecorder {
 
   async close(): Promise<void> {
     clearInterval(this.alive);
-    this.refusals.close();
+    this.repeated.close();
     if (this.alive && !this.isClosed) this.sendState('closed');
     this.isClosed = true;
     await Promise.race([this.flush(), pause(CLOSE_MS, undefined, { ref: false })]);

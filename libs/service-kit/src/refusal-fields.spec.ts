@@ -109,11 +109,15 @@ describe('the log fields of a refusal [T658]', () => {
   it('name members of forms and of JSON texts', () => {
     const missing = oauthError('invalid_request', 'code_challenge is missing');
     expect(refusalFields(missing, raw('code_challenge_method=S256&response_type=code'))).toMatchObject({
-      reason: '***_challenge is missing',
+      reason: 'code_challenge is missing',
     });
     const unknown = oauthError('invalid_request', 'credential_identifier is not known');
     expect(refusalFields(unknown, raw('{"credential_identifier":"a"}'))).toMatchObject({
       reason: 'credential_identifier is not known',
+    });
+    const type = oauthError('invalid_request', 'response_type must be code, not ada');
+    expect(refusalFields(type, raw('response_type=ada&grant_type=code'))).toMatchObject({
+      reason: 'response_type must be code, not ***',
     });
     const grant = oauthError('unsupported_grant_type', 'grant_type must be authorization_code');
     expect(refusalFields(grant, raw('grant_type=password&client_id=x1y2'))).toMatchObject({

@@ -20,6 +20,23 @@ const tellingPartsOf = (text: string): string[] =>
     .flatMap((part) => [part, ...part.split('@')])
     .filter((part) => /[\d.@_]/.test(part));
 
+/** Values that requests choose from, and that reasons list: they show nothing of a request, and without them a reason cannot be read. */
+const OWN_VALUES: ReadonlySet<string> = new Set([
+  ...['code', 'none', 'plain', 'S256', 'query', 'true', 'false', 'null', 'web', 'ion', 'jwk', 'jwt', 'did'],
+  ...[
+    'authorization_code',
+    'refresh_token',
+    'client_credentials',
+    'openid_credential',
+    'attestation',
+    'Bearer',
+    'DPoP',
+  ],
+  ...['urn:ietf:params:oauth:grant-type:pre-authorized_code', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'],
+  ...['numeric', 'text', 'manual', 'host', 'domain'],
+  ...['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array', 'application/json'],
+]);
+
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const parsed = (text: string): unknown => {
@@ -80,9 +97,19 @@ const valuesIn = (reason: string, request: unknown, encoded: readonly string[]):
     for (const one of held) below.push([one, level + 1]);
     if (isAll) continue;
     for (const part of [text, ...tellingPartsOf(text)])
-      if (part.length >= MIN_VALUE && part.length <= reason.length && reason.includes(part)) found.add(part);
+      if (part.length >= MIN_VALUE && !OWN_VALUES.has(part) && part.length <= reason.length && reason.includes(part))
+        found.add(part);
   }
   return [...found].sort((a, b) => b.length - a.length);
+};
+
+const WORD = '[\\p{L}\\p{N}_]';
+
+/** Where it is a word or words: a part of a longer name, such as `code` in `code_challenge`, is none of the request. */
+const wholeWords = (value: string): RegExp => {
+  const text = value.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const isWord = (at: number) => new RegExp(WORD, 'u').test(value.at(at)!);
+  return new RegExp(`${isWord(0) ? `(?<!${WORD})` : ''}${text}${isWord(-1) ? `(?!${WORD})` : ''}`, 'gu');
 };
 
 const cut = (text: string, length: number): string =>
@@ -98,7 +125,7 @@ const shown = (whole: string, request: Partial<OperationRequest> | undefined): s
   return (
     values &&
     cut(
-      values.reduce((rest, value) => rest.replaceAll(value, HIDDEN), text),
+      values.reduce((rest, value) => rest.replace(wholeWords(value), HIDDEN), text),
       MAX_SHOWN,
     )
   );

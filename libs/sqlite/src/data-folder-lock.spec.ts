@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataFolderLocked, DataFolderUnusable, lockDataFolder } from './data-folder-lock.js';
+import { checkDataFolder, DataFolderLocked, DataFolderUnusable, lockDataFolder } from './data-folder-lock.js';
 
 describe('lockDataFolder', () => {
   let folder: string;
@@ -26,6 +26,22 @@ describe('lockDataFolder', () => {
     const refused = lockDataFolder(join(folder, path));
     await expect(refused).rejects.toBeInstanceOf(DataFolderUnusable);
     await expect(refused).rejects.toThrow(message);
+  });
+
+  it('is refused below /proc, where making it would not end', async () => {
+    await expect(lockDataFolder('/proc/attestry/data')).rejects.toThrow(
+      '/proc/attestry/data cannot be made: /proc holds no files of programs',
+    );
+    expect(() => checkDataFolder('/proc/attestry')).toThrow(DataFolderUnusable);
+  });
+
+  it('is checked without being made', async () => {
+    checkDataFolder(folder);
+    checkDataFolder(join(folder, 'a', 'b'));
+    await expect(stat(join(folder, 'a'))).rejects.toThrow('ENOENT');
+    await writeFile(join(folder, 'file'), '');
+    for (const path of ['file', join('file', 'data')])
+      expect(() => checkDataFolder(join(folder, path))).toThrow(/file(\/data)? cannot be used: .+file is not a folder/);
   });
 
   it('names a lock file that is no database', async () => {

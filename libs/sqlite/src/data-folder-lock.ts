@@ -1,5 +1,5 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** The data folder cannot be made: a file has its path, or its parent cannot be written. */
@@ -20,6 +20,34 @@ export const namingFile = (error: Error, file: string): Error => {
   return error;
 };
 
+/** The folder, or the nearest one above it that exists. */
+const nearestExisting = (folder: string): string => {
+  let existing = resolve(folder);
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
+  return existing;
+};
+
+/** Of the kernel: procfs and sysfs. */
+const VIRTUAL_FILE_SYSTEMS = [0x9fa0, 0x62656572];
+
+/** Linux says of everything below /proc that its parent does not exist, so that `mkdir` with `recursive` would try for ever. */
+const refuseVirtual = (existing: string): void => {
+  if (VIRTUAL_FILE_SYSTEMS.includes(statfsSync(existing).type))
+    throw new Error(`${existing} holds no files of programs`);
+};
+
+/** Whether the folder can be written, or made; creates nothing. @throws DataFolderUnusable */
+export const checkDataFolder = (folder: string): void => {
+  const existing = nearestExisting(folder);
+  try {
+    if (!statSync(existing).isDirectory()) throw new Error(`${existing} is not a folder`);
+    accessSync(existing, constants.W_OK | constants.X_OK);
+    refuseVirtual(existing);
+  } catch (error) {
+    throw new DataFolderUnusable(`${folder} cannot be used: ${(error as Error).message}`, { cause: error });
+  }
+};
+
 export interface DataFolderLock {
   release(): void;
 }
@@ -32,6 +60,7 @@ export interface DataFolderLock {
  */
 export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
   try {
+    refuseVirtual(nearestExisting(folder));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new DataFolderUnusable(`${folder} cannot be made: ${(error as Error).message}`, { cause: error });

@@ -7,5 +7,5 @@ export {
   type SqliteOptions,
 } from './sqlite-thread.js';
 export type { Job, Jobs, JobsModule, Database, Statement } from './jobs.js';
-export { lockDataFolder, DataFolderLocked, type DataFolderLock } from './data-folder-lock.js';
+export { checkDataFolder, lockDataFolder, DataFolderLocked, type DataFolderLock } from './data-folder-lock.js';
 export { backUpFiles, type FileBackup } from './back-up-files.js';

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isUnchanged } from '@attestry/contracts';
 import type { Answer } from '../pipeline/answer.js';
-import { matches, prefersGzip } from './preconditions.js';
+import { prefersGzip } from './prefers-gzip.js';
 import type { KeptDocument, PublicDocuments } from './public-documents.js';
 
 /**
@@ -23,7 +24,8 @@ export const encodeDocument = async (
   const etag = headers['etag'] ?? `"${kept.digest}${compressed ? '.gzip' : ''}"`;
   const varies = [headers['vary'], isEncodable ? 'Accept-Encoding' : undefined].filter((one) => one !== undefined);
   const all = { ...headers, etag, ...(varies.length > 0 && { vary: varies.join(', ') }) };
-  if (status < 300 && matches(requested['if-none-match'], etag)) return { status: 304, headers: withoutContent(all) };
+  if (status < 300 && isUnchanged(requested['if-none-match'], etag))
+    return { status: 304, headers: withoutContent(all) };
   return {
     status,
     headers: { ...all, ...(compressed && { 'content-encoding': 'gzip' }) },

@@ -21,6 +21,8 @@ export type AuthorizationOfferEvent =
         storedClaimSets?: StoredValue;
         /** Instead of `storedClaimSets`, sealed here. In version 1. */
         sealedClaimSets?: string;
+        /** Set when an event of version 1 is read, and never stored: offers were not checked then (ADR 0099). */
+        ofBefore?: true;
         createdAt: string;
       };
     }

@@ -27,6 +27,6 @@ export const authorizationOffer: Aggregate<AuthorizationOfferState, Authorizatio
   initial: { status: 'absent' },
   types: { AuthorizationOfferCreated: 2, AuthorizationOfferDeleted: 1 },
   // The addition is optional, but a release that does not know it would issue without the claims.
-  upcasters: [{ type: 'AuthorizationOfferCreated', from: 1, upcast: (data: object) => data }],
+  upcasters: [{ type: 'AuthorizationOfferCreated', from: 1, upcast: (data: object) => ({ ...data, ofBefore: true }) }],
   evolve,
 };

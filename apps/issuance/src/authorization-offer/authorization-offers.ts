@@ -63,7 +63,7 @@ export class AuthorizationOffers {
     const offer = await this.load(tenantId, offerId);
     if (!offer) throw ended();
     if (offer.userId !== undefined && offer.userId !== userId) throw denied('the offer is for another person');
-    const { identifiers, storedClaimSets, sealedClaimSets } = offer;
+    const { identifiers, storedClaimSets, sealedClaimSets, ofBefore } = offer;
     if (!identifiers || (!storedClaimSets && sealedClaimSets === undefined)) return undefined;
     await this.budgets.countUse(sessionId, [
       {
@@ -82,7 +82,8 @@ export class AuthorizationOffers {
       isErased(opened) || offer.userId === undefined ? opened : await this.sealing.openSealed(tenantId, 'user', opened);
     if (isErased(text)) throw ended();
     const configurationIds = new Set(entries.map(({ credentialConfigurationId }) => credentialConfigurationId));
-    return claimSetsFor({ identifiers, sets: JSON.parse(text) as ClaimSet[] }, configurationIds);
+    const sets = JSON.parse(text) as ClaimSet[];
+    return { ...claimSetsFor({ identifiers, sets }, configurationIds), ...(ofBefore && { ofBefore }) };
   }
 
   /** The tenant is the host's, so another tenant's value names no offer. */

@@ -50,7 +50,7 @@ export class AuthorizationAnswers {
     const clientRefusal = await this.findClientRefusal(waiting, context);
     try {
       const step = await recordOutcome(this, operation, context, async (record) => {
-        await record.start();
+        record.nameClient(waiting);
         if (clientRefusal) throw clientRefusal;
         return run(record);
       });

@@ -9,6 +9,7 @@ import { issuanceSession, issuanceSessionStream } from '../issuance-session/issu
 import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import type { AuthenticatedRequest } from './pending-authorizations.js';
+import { SessionClaims } from './session-claims.js';
 
 /** The signed-in person whom a code is for. */
 export interface AuthorizedPerson {
@@ -25,6 +26,7 @@ export class AuthorizationCodes {
     private readonly macs: Macs,
     private readonly sealing: Sealing,
     private readonly offers: AuthorizationOffers,
+    private readonly sessionClaims: SessionClaims,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
@@ -38,6 +40,7 @@ export class AuthorizationCodes {
   ): Promise<string> {
     const sessionId = this.ids.uuid();
     const claimSets = await this.offers.claimSetsOf(tenantId, waiting, { sessionId, userId });
+    await this.sessionClaims.check(tenantId, waiting.entries, claims, claimSets);
     const now = this.clock.now();
     record.nameSession({ id: sessionId, userId });
     const made = makeBearerValue(sessionId, this.ids.uuid());
@@ -74,6 +77,7 @@ export class AuthorizationCodes {
             entries: waiting.entries,
             code: { tokenId: made.tokenId, kind: 'authorizationCode', mac, keyId: pepper, expiresAt },
             ...(kept && { storedClaims: kept.stored }),
+            ...(claimSets?.ofBefore && { claimSetsOfBefore: true }),
             ...(claimSets && { identifiers: claimSets.identifiers }),
           },
           now,

@@ -116,6 +116,8 @@ export class Authorize {
     const { id: tenantId, baseUrl: issuer } = context.tenant;
     const wallet = client.kind === 'registered' ? client.wallet : undefined;
     if (wallet) record.nameWallet(wallet);
+    // The wallet that pushed the request has attested itself.
+    if (instanceJkt !== undefined) record.proveCaller();
     const settings = await this.wallets.readSettings(tenantId);
     checkPushed(pushed !== undefined, settings);
     const parsed = parseAuthorizationRequest(parameters);

@@ -1,4 +1,4 @@
-import { claimSetsFor, claimsOfCredential, nameClaimSets, sessionClaimsText } from './claim-sets.js';
+import { claimSetsFor, nameClaimSets, sessionClaimsText, withoutClaimSet } from './claim-sets.js';
 
 const entries = [
   { configurationId: 'c1', claimSets: [{ identifier: '__proto__', claims: { a: 1 } }, { claims: { a: 2 } }] },
@@ -34,18 +34,20 @@ describe('claim sets', () => {
     const claimSets = claimSetsFor(named(), new Set(['c2']));
     expect(claimSets).toEqual({ identifiers: [identifiers[1]], sets: [] });
     const sealed = JSON.parse(sessionClaimsText({ a: 0 }, claimSets)) as Record<string, unknown>;
-    expect(claimsOfCredential(sealed, 'generated-2')).toEqual({ a: 0 });
+    expect(withoutClaimSet(sealed, 'generated-2')).toEqual([{ a: 0 }]);
   });
 
   it.each([
-    ['__proto__', { a: 1, b: 0 }],
-    ['generated-1', { a: 2, b: 0 }],
-    ['generated-2', { a: 0, b: 0 }],
-    [undefined, { a: 0, b: 0 }],
-  ])('take precedence over the claims of the offer: %s [T272]', (identifier, expected) =>
-    expect(
-      claimsOfCredential(JSON.parse(sessionClaimsText({ a: 0, b: 0 }, named())) as Record<string, unknown>, identifier),
-    ).toEqual(expected),
+    ['__proto__', [{ a: 0, b: 0 }, { a: 1 }]],
+    ['generated-1', [{ a: 0, b: 0 }, { a: 2 }]],
+    ['generated-2', [{ a: 0, b: 0 }]],
+    [undefined, [{ a: 0, b: 0 }]],
+  ])(
+    'are returned beside the claims of the offer, over which they take precedence: %s [T272]',
+    (identifier, expected) =>
+      expect(
+        withoutClaimSet(JSON.parse(sessionClaimsText({ a: 0, b: 0 }, named())) as Record<string, unknown>, identifier),
+      ).toEqual(expected),
   );
 
   it('are not in the text of a session without them', () =>

@@ -13,6 +13,8 @@ export interface ClaimSets {
   /** Credential identifiers of every entry: one for each of its claim sets, a generated one where it has none. */
   identifiers: GrantedDetail[];
   sets: ClaimSet[];
+  /** Of a stored offer that was not checked (ADR 0099). */
+  ofBefore?: true;
 }
 
 /** `undefined` when no entry has claim sets. */
@@ -49,7 +51,7 @@ interface ClaimsWithSets {
 export const sessionClaimsText = (claims: Record<string, unknown>, claimSets: ClaimSets | undefined): string =>
   JSON.stringify(claimSets ? ({ claims, claimSets: claimSets.sets } satisfies ClaimsWithSets) : claims);
 
-/** The offer's claims, and those of the claim set. */
+/** The offer's claims, and those of the claim set; an entry without sets has an identifier of no claim set. */
 export const withoutClaimSet = (
   sealed: Record<string, unknown>,
   credentialIdentifier: string | undefined,
@@ -57,13 +59,4 @@ export const withoutClaimSet = (
   const { claims, claimSets } = sealed as unknown as ClaimsWithSets;
   const set = claimSets.find(({ identifier }) => identifier === credentialIdentifier);
   return set ? [claims, set.claims] : [claims];
-};
-
-/** The offer's claims, then those of the claim set; an entry without sets has an identifier of no claim set. */
-export const claimsOfCredential = (
-  sealed: Record<string, unknown>,
-  credentialIdentifier: string | undefined,
-): Record<string, unknown> => {
-  const { claims, claimSets } = sealed as unknown as ClaimsWithSets;
-  return { ...claims, ...claimSets.find(({ identifier }) => identifier === credentialIdentifier)?.claims };
 };

@@ -33,7 +33,7 @@ const [MAX_NAMES, MAX_NAMED_CHARACTERS] = [1000, 65_536];
 
 /**
  * Redirect target of the provider: the person becomes a user, and the wallet gets its code, or the browser visits the interaction hook
- * first. Recorded for every wallet (ADR 0087): the person is known.
+ * first. Recorded for every wallet (ADR 0087), with START once the person is known.
  */
 @Operation(completeAuthorization)
 export class CompleteAuthorization {
@@ -77,6 +77,7 @@ export class CompleteAuthorization {
         check: 'complete-authorization',
       });
     const person = await this.signedIn(waiting, state, query, context);
+    await record.start();
     if (person.unusableClaims) record.addMetadata({ unusableClaims: person.unusableClaims });
     const { providerId } = waiting;
     const { userInfo } = person;

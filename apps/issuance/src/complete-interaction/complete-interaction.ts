@@ -65,6 +65,7 @@ export class CompleteInteraction {
       waiting,
       token,
     );
+    await record.start();
     if (unusable) record.addMetadata({ unusableClaims: namesOfUnusable(unusable) });
     const isKept = await this.users.keepClaims(
       tenantId,

@@ -3,7 +3,7 @@ import { oauthError, type UserLink } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Sealing, type Sealed, type StoredValue } from '@attestry/keys';
 import { SourceClaims } from '../claim-sources/source-claims.js';
-import { claimsOfCredential, withoutClaimSet } from '../claim-sets/claim-sets.js';
+import { withoutClaimSet } from '../claim-sets/claim-sets.js';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { CredentialFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
@@ -48,29 +48,33 @@ export class CredentialClaims {
       this.openClaims(tenantId, 'session', session.storedClaims ?? session.sealedClaims),
       this.openClaims(tenantId, 'user', known?.sealedLink),
     ]);
-    const offered = session.identifiers && ofSession ? claimsOfCredential(ofSession, credentialIdentifier) : ofSession;
+    const [ofPerson, claimSet] =
+      session.identifiers && ofSession ? withoutClaimSet(ofSession, credentialIdentifier) : [ofSession];
     const format = this.formats.byName[configuration.format];
     const from = {
-      claims: { ...own, ...offered },
+      claims: { ...own, ...ofPerson, ...claimSet },
       ...(link && { authenticationProvider: link as unknown as UserLink }),
       ...('userInfo' in session.origin && { userInfo: session.origin.userInfo }),
     };
     const { claimSourceId } = configuration.content;
-    // Offers of before were not checked, and work as before (ADR 0099): only what comes now is.
-    const isOfBefore = session.sealedClaims !== undefined;
-    let unchecked: string[] = [];
+    let returned: Record<string, unknown> | undefined;
     if (claimSourceId !== undefined) {
-      const [before, claimSet] =
-        session.identifiers && ofSession ? withoutClaimSet(ofSession, credentialIdentifier) : [ofSession];
-      const known = { ...own, ...before };
+      const before = { ...own, ...ofPerson };
       const sourced = { ...configuration, profile: format.profile };
       const caller = { tenantId, userId: session.userId, sourceId: claimSourceId };
-      const returned = await this.sources.request(caller, sourced, { ...from, claims: known }, record);
-      from.claims = { ...known, ...returned, ...claimSet };
-      unchecked = Object.keys(returned).filter((name) => !claimSet || !Object.hasOwn(claimSet, name));
+      returned = await this.sources.request(caller, sourced, { ...from, claims: before }, record);
+      from.claims = { ...before, ...returned, ...claimSet };
     }
+    const { ofBefore, claimSetsOfBefore = ofBefore } = session;
     const claims = format.mapClaims(configuration, from);
-    return isOfBefore ? { claims, uncheckedClaims: new Set(unchecked) } : { claims };
+    if (!known?.ofBefore && !ofBefore && !claimSetsOfBefore) return { claims };
+    const uncheckedClaims = namesOfLater([
+      [own, known?.ofBefore],
+      [ofPerson, ofBefore],
+      [returned],
+      [claimSet, claimSetsOfBefore],
+    ]);
+    return { claims, uncheckedClaims };
   }
 
   private async openClaims(
@@ -86,6 +90,21 @@ export class CredentialClaims {
     return JSON.parse(text) as Record<string, unknown>;
   }
 }
+
+/**
+ * Names of the claims that were stored since claims are checked (ADR 0099).
+ * @param layers claims in the order in which they are merged; `true`: stored before
+ */
+const namesOfLater = (
+  layers: readonly (readonly [claims: object | undefined, ofBefore?: true | undefined])[],
+): ReadonlySet<string> => {
+  const names = new Set<string>();
+  for (const [claims = {}, ofBefore] of layers)
+    for (const name of Object.keys(claims))
+      if (ofBefore) names.delete(name);
+      else names.add(name);
+  return names;
+};
 
 /** The user or the session's claims were deleted. */
 export const claimsGone = () =>

@@ -67,7 +67,7 @@ export interface CredentialFacts<Content extends ConfigurationContent = Configur
   configuration: ActiveConfiguration<Content>;
   /** Mapped by the format. */
   claims: Record<string, unknown>;
-  /** Names of the source claims that were never checked, where the session began before offers were. Absent: no claim counts as checked. */
+  /** Names of the source claims that are checked when they are issued, where others were stored before claims were checked. Absent: all. */
   uncheckedClaims?: ReadonlySet<string>;
   holder: Holder;
   /** Credential issuer identifier of the session. */

@@ -137,6 +137,8 @@ export type IssuanceSessionEvent =
         storedClaims?: StoredValue;
         /** Instead of `storedClaims`, sealed here. Up to version 2. */
         sealedClaims?: string;
+        /** Set when an event of version 1 or 2 is read, and never stored: offers were not checked then (ADR 0099). */
+        ofBefore?: true;
         createdAt: string;
       };
     }
@@ -155,6 +157,10 @@ export type IssuanceSessionEvent =
         storedClaims?: StoredValue;
         /** Up to version 2. */
         sealedClaims?: string;
+        /** As in `OfferCreated`. */
+        ofBefore?: true;
+        /** The claim sets are those of a stored offer that was not checked. */
+        claimSetsOfBefore?: true;
         grantedAt: string;
       };
     }

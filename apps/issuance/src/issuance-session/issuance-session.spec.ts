@@ -241,7 +241,7 @@ describe('an issuance session', () => {
       .when((state) => createOffer(state, { ...offer, newUser: true }, now))
       .then([begins]);
     const stored = { stream: 's', type: 'OfferCreated', schemaVersion: 1, data: created.data };
-    expect(readEvent(issuanceSession, stored)).toEqual(created);
+    expect(readEvent(issuanceSession, stored)).toEqual({ ...created, data: { ...created.data, ofBefore: true } });
     expect(stateAfter(issuanceSession, [created, redeemed])).not.toHaveProperty('newUser');
   });
 

@@ -27,6 +27,10 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   storedClaims?: StoredValue;
   /** Of a session from before {@link storedClaims}. */
   sealedClaims?: string;
+  /** As in `OfferCreated`. */
+  ofBefore?: true;
+  /** As in `AuthorizationGranted`. */
+  claimSetsOfBefore?: true;
   /** Of every entry, where the offer has claim sets; the claims then hold those, too. */
   identifiers?: GrantedDetail[];
 }
@@ -75,6 +79,8 @@ const factsOf = <Origin extends SessionOrigin>({
   storedClaims,
   sealedClaims,
   newUser,
+  ofBefore,
+  claimSetsOfBefore,
   ...data
 }: Omit<SessionFacts<Origin>, 'id'> & { sessionId: string }): SessionFacts<Origin> => ({
   id,
@@ -86,7 +92,12 @@ const factsOf = <Origin extends SessionOrigin>({
   entries: data.entries,
   ...(storedClaims && { storedClaims }),
   ...(sealedClaims !== undefined && { sealedClaims }),
+  ...(ofBefore && { ofBefore }),
+  ...(claimSetsOfBefore && { claimSetsOfBefore }),
 });
+
+/** Claims of an offer or a sign-in of before are issued as they are (ADR 0099). */
+const markOfBefore = (data: object): object => ({ ...data, ofBefore: true });
 
 const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): IssuanceSessionState => {
   switch (event.type) {
@@ -217,8 +228,8 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     // The addition of version 2 is optional, but a release that does not know it would not find the user.
     { type: 'OfferCreated', from: 1, upcast: (data: object) => data },
     // Likewise: a release that does not know the stored claims of version 3 would issue without them.
-    { type: 'OfferCreated', from: 2, upcast: (data: object) => data },
-    { type: 'AuthorizationGranted', from: 2, upcast: (data: object) => data },
+    { type: 'OfferCreated', from: 2, upcast: markOfBefore },
+    { type: 'AuthorizationGranted', from: 2, upcast: markOfBefore },
     { type: 'CredentialIssued', from: 1, upcast: withoutDocument },
     // Likewise: a release that does not know the DPoP key of version 2 would accept a bound code or token without proof.
     { type: 'PreAuthorizedCodeRedeemed', from: 1, upcast: (data: object) => data },

@@ -8,6 +8,8 @@ import { isObject } from './raw-request.js';
 export interface UserObject {
   claims: Record<string, unknown>;
   authenticationProvider?: Pick<UserLink, 'url' | 'subjectId'>;
+  /** `false`: values of these claims only. Absent: default values too. */
+  hasDefaults?: false;
   /** Names of the claims that the answer of a claims source cannot replace. Absent: no answer is outstanding. */
   finalClaims?: ReadonlySet<string>;
   /** Of the sign-in of the person; absent without one. */
@@ -35,7 +37,9 @@ export const mapKnownClaims = (mappings: Record<string, ClaimMapping>, from: Use
   for (const [name, mapping] of Object.entries(mappings)) {
     if (from.finalClaims && isPending(mapping, from)) continue;
     const { mapFrom, defaultValue } = mapping;
-    const value = (mapFrom === undefined ? undefined : valueAt(from, mapFrom)) ?? defaultValue;
+    const value =
+      (mapFrom === undefined ? undefined : valueAt(from, mapFrom)) ??
+      (from.hasDefaults === false ? undefined : defaultValue);
     if (value !== undefined) claims.push([name, value]);
   }
   return Object.fromEntries(claims);
@@ -83,7 +87,11 @@ const lackedByOffer = (claim: string, name: string, { mapFrom }: ClaimMapping, u
 const lackedBy = ({ mapFrom }: ClaimMapping, { claims, userInfo }: UserObject): string => {
   const [root, name] = mapFrom === undefined ? [] : pathOf(mapFrom);
   if (!userInfo || root !== 'claims') return '';
-  if (Object.hasOwn(claims, name!)) return `: claims.${name} has no usable value for it`;
+  // Null stands for a value that cannot be used, too; the record of the sign-in has the names of those (`unusableClaims`).
+  if (Object.hasOwn(claims, name!))
+    return claims[name!] === null
+      ? `: claims.${name} is null, so the provider has no value for it, or one that cannot be used`
+      : `: claims.${name} has no value at ${mapFrom}`;
   const { requested, failure } = userInfo;
   if (failure !== undefined) return `: the ID token does not have it, and UserInfo failed: ${failure}`;
   if (!requested) return ': the ID token does not have it, and UserInfo was not requested in the sign-in';

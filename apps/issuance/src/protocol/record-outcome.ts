@@ -14,8 +14,9 @@ import {
   toAppError,
   type Logger,
   type OperationRecorder,
-  type Refusal,
+  type RepeatedCall,
 } from '@attestry/service-kit';
+import type { AcceptedRequest } from '../authorization-request/pending-authorizations.js';
 import type { SessionFacts } from '../issuance-session/issuance-session.state.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 
@@ -29,11 +30,15 @@ export interface WalletRecord {
   nameSession(session: { id: string } & Partial<Pick<SessionFacts, 'origin' | 'userId'>>): void;
   /** The registered wallet that the request names: from now on the call is recorded. */
   nameWallet(wallet: Pick<RegisteredWallet, 'id'>): void;
+  /** The client of an authorization request, which proves nothing: from now on the call is recorded. */
+  nameClient(client: Pick<AcceptedRequest, 'clientId' | 'clientKind'>): void;
+  /** The caller has proved who it is: successes are recorded one by one. */
+  proveCaller(): void;
   /** Ids for the metadata of the record, known before the append. */
   addMetadata(metadata: Record<string, unknown>): void;
   /** What the decided event refuses, if anything; a decision may be made several times. */
   setRefusal(refusal: AppError | undefined): void;
-  /** START, for effects outside the append: acknowledged before the first of them. @throws AppError 503 */
+  /** START, once the caller has proved who it is, for effects outside the append: acknowledged before the first of them. @throws AppError 503 */
   start(): Promise<void>;
 }
 
@@ -43,14 +48,18 @@ export interface RecordingEngines {
   logger: Logger;
 }
 
-const refusalOf = ({ object }: OperationRecordMessage, { check, code }: AppError): Refusal => ({
-  client: `${object?.type}:${object?.id}`,
-  check: check ?? code,
+const repeatedCallOf = (
+  { object, outcome }: OperationRecordMessage,
+  client: string | undefined,
+  refusal: AppError | undefined,
+): RepeatedCall => ({
+  client: client ?? `${object?.type}:${object?.id}`,
+  check: refusal ? (refusal.check ?? refusal.code) : outcome,
 });
 
 /**
  * Runs a wallet operation and records it (ADR 0072): nothing without a known session or registered wallet; otherwise in the event that the call appends, or, where it
- * appends none, by a message. Many refusals by one check in a minute are one record (ADR 0098). Only the outcome of a call with START is acknowledged before the answer.
+ * appends none, by a message. Many refusals by one check in a minute are one record, as are successes of callers who proved nothing (ADR 0098). Only the outcome of a call with START is acknowledged before the answer.
  */
 export const recordOutcome = async <T>(
   { recorder, clock, logger }: RecordingEngines,
@@ -62,6 +71,9 @@ export const recordOutcome = async <T>(
   const metadata: Record<string, unknown> = {};
   let isNamed = false;
   let isStarted = false;
+  let isProven = false;
+  /** Of a record without an object. */
+  let client: string | undefined;
   const addMetadata = (more: Record<string, unknown>): void => {
     Object.assign(metadata, more);
     const { outcome: _, ...details } = record.details;
@@ -78,6 +90,7 @@ export const recordOutcome = async <T>(
     events: { ...eventContext(context), record },
     nameSession: ({ id, origin, userId }) => {
       isNamed = true;
+      isProven = true;
       record.details = { object: { type: 'session', id } };
       const offerId = origin?.kind === 'preAuthorizedOffer' ? id : undefined;
       addMetadata({ sessionId: id, ...(offerId && { offerId }), ...(userId && { userId }) });
@@ -86,6 +99,14 @@ export const recordOutcome = async <T>(
       isNamed = true;
       record.details = { object: { type: 'wallet', id } };
       addMetadata({ walletId: id });
+    },
+    nameClient: ({ clientId, clientKind }) => {
+      isNamed = true;
+      // Any text can be the id of a wallet that is not registered.
+      client = clientKind === 'registered' ? `client:${clientId}` : clientKind;
+    },
+    proveCaller: () => {
+      isProven = true;
     },
     addMetadata,
     setRefusal,
@@ -105,7 +126,8 @@ export const recordOutcome = async <T>(
     const { deadline } = context;
     try {
       if (isStarted) await recorder.write(message, deadline);
-      else if (refusal) await recorder.addRefusal(message, refusalOf(message, refusal), deadline);
+      else if (refusal || !isProven)
+        await recorder.addRepeatable(message, repeatedCallOf(message, client, refusal), deadline);
       else await recorder.add(message, deadline);
     } catch (error) {
       logger.error({ ...requestFields(context), error: String(error) }, 'operation event not recorded');

@@ -68,6 +68,7 @@ export class PushAuthorization {
     if (wallet) record.nameWallet(wallet);
     const proof = await this.dpop.verifyProof(raw, pushAuthorization, tenant);
     const attested = wallet ? await this.attestations.authenticate(raw, wallet, proof, tenant) : undefined;
+    if (attested) record.proveCaller();
     const parsed = parseAuthorizationRequest(form);
     await checkTarget(parsed, tenant.baseUrl, (name) => this.names.includes(tenant, name));
     checkHaipAuthorization(await this.wallets.readSettings(tenantId), parsed);

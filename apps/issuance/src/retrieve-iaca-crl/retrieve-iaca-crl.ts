@@ -1,4 +1,11 @@
-import { httpAnswer, notFound, retrieveIacaCrl, type HttpAnswer, type PublicContext } from '@attestry/contracts';
+import {
+  httpAnswer,
+  isUnchanged,
+  notFound,
+  retrieveIacaCrl,
+  type HttpAnswer,
+  type PublicContext,
+} from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { requireIaca } from '../mobile-certificates/mobile-certificates.decisions.js';
@@ -15,11 +22,7 @@ export class RetrieveIacaCrl {
     if (!crl) throw notFound();
     // The number is larger in each CRL of an IACA.
     const etag = `"${crl.number}"`;
-    // RFC 9110 §13.1.2: compared weakly.
-    const known = rawOf(request)
-      .headers['if-none-match']?.split(',')
-      .map((one) => one.trim().replace(/^W\//, ''));
-    const isKnown = known?.some((one) => one === etag || one === '*');
+    const isKnown = isUnchanged(rawOf(request).headers['if-none-match'], etag);
     return httpAnswer({ headers: { etag }, ...(isKnown ? { status: 304 } : { base64: crl.crl }) });
   }
 }

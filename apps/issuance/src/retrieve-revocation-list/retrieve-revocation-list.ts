@@ -1,6 +1,7 @@
 import { Inject } from '@nestjs/common';
 import {
   httpAnswer,
+  isUnchanged,
   notFound,
   revocationListOperationOf,
   type HttpAnswer,
@@ -11,7 +12,7 @@ import { EventStore, readEvent, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { Formats } from '../formats/formats.js';
 import { rawOf } from '../protocol/raw-request.js';
-import { isUnchanged, notSigned, notUsed } from '../status-list/conditions.js';
+import { notSigned, notUsed } from '../status-list/conditions.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { StatusListsReadModel } from '../status-list/status-lists.read-model.js';

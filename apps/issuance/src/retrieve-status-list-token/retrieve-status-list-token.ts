@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import {
   AppError,
   httpAnswer,
+  isUnchanged,
   notFound,
   retrieveIdentifierListToken,
   retrieveListCredential,
@@ -13,7 +14,7 @@ import {
 import { EventStore, readEvent, type Clock } from '@attestry/event-store';
 import { chooseMediaType, CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { rawOf } from '../protocol/raw-request.js';
-import { isUnchanged, notSigned, notUsed } from '../status-list/conditions.js';
+import { notSigned, notUsed } from '../status-list/conditions.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 import { StatusListsReadModel, type ListKey } from '../status-list/status-lists.read-model.js';

@@ -1,12 +1,5 @@
 import { AppError } from '@attestry/contracts';
 
-/** `If-None-Match`, by the weak comparison: RFC 9110 §13.1.2. */
-export const isUnchanged = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  ifNoneMatch
-    ?.split(',')
-    .map((value) => value.trim())
-    .some((value) => value === '*' || value.replace(/^W\//, '') === etag) ?? false;
-
 /** Its first token has expired: another one is signed when a credential refers to the list. */
 export const notUsed = (): AppError =>
   new AppError('unavailable', 'No credential refers to the status list yet: its token is signed with the first one', {

@@ -104,7 +104,7 @@ export const masterKeysOf = (config: PlatformConfig): MasterKeysGiven => ({
 });
 
 /** Whether any engine of the process is a file. A gateway among several processes needs none, and its container is read-only. */
-const usesDataFolder = (config: PlatformConfig, needs: ReadonlySet<EngineNeed>): boolean =>
+export const usesDataFolder = (config: PlatformConfig, needs: ReadonlySet<EngineNeed>): boolean =>
   config.natsServers === undefined ||
   (config.databaseUrl === undefined && IN_DATABASE.some((need) => needs.has(need))) ||
   (config.redisUrl === undefined && needs.has('replay-guard'));

@@ -55,7 +55,10 @@ const configuration: PinnedConfiguration<LdpVcContent> = {
   createdAt: '2026-01-01T00:00:00.000Z',
   version: 1,
 };
-const credential = (claims: Record<string, unknown>): PinnedFacts<LdpVcContent> => ({
+/** Each claim is mapped from one with its name. */
+const mapped = (claims: object) =>
+  Object.fromEntries(Object.keys(claims).map((name) => [name, { mapFrom: `claims.${name}` }]));
+const credential = (claims: Record<string, unknown>, of = configuration): PinnedFacts<LdpVcContent> => ({
   credentialId: '11111111-1111-4111-8111-111111111111',
   holder: { did: 'did:example:holder', publicJwk },
   claims,
@@ -63,7 +66,7 @@ const credential = (claims: Record<string, unknown>): PinnedFacts<LdpVcContent> 
   signer,
   random: Buffer.alloc,
   time: new Date('2020-05-01T10:00:00.999Z'),
-  configuration,
+  configuration: { ...of, content: { ...of.content, claimMappings: mapped(claims) } },
 });
 
 const key = {
@@ -196,8 +199,7 @@ describe('the claims of an ldp_vc', () => {
     return { own, pinned: { ...configuration, id: JSON.stringify(context), content } };
   };
   const checked = (claims: Record<string, unknown>, format_ = format, of = configuration) => {
-    const claimMappings = Object.fromEntries(Object.keys(claims).map((name) => [name, { mapFrom: `claims.${name}` }]));
-    return format_.check(TENANT, { ...of, content: { ...of.content, claimMappings } }, { claims });
+    return format_.check(TENANT, { ...of, content: { ...of.content, claimMappings: mapped(claims) } }, { claims });
   };
 
   it('are verified by an independent library after values of inner arrays were exchanged: JSON-LD flattens them', async () => {
@@ -223,7 +225,7 @@ describe('the claims of an ldp_vc', () => {
     const grades = GRADES.map((row) => ({ row }));
     const fault = { claim: 'grades', msg: expect.stringMatching(/^must not have arrays in arrays/) as string };
     expect(await checked({ grades }, own, pinned)).toEqual(fault);
-    const unsigned = own.prepare({ ...credential({ grades }), configuration: pinned });
+    const unsigned = own.prepare(credential({ grades }, pinned));
     await expect(own.sign(TENANT, [unsigned], signer)).rejects.toMatchObject({ claim: 'grades' });
     expect(await checked({ grades })).toBeUndefined();
   });
@@ -235,9 +237,10 @@ describe('the claims of an ldp_vc', () => {
   ])(
     'of an offer of before are refused with arrays in arrays only if they came since: %j [T676]',
     async (names, isRefused) => {
-      const claimMappings = { grades: { mapFrom: 'claims.source' }, constant: { defaultValue: [[1]] } };
+      const defaultValue = [[1]];
+      const claimMappings = { grades: { mapFrom: 'claims.source' }, constant: { defaultValue } };
       const pinned = { ...configuration, content: { ...configuration.content, claimMappings } };
-      const facts = { ...credential({ grades: GRADES, constant: [[1]] }), configuration: pinned };
+      const facts = { ...credential({ grades: GRADES, constant: defaultValue }), configuration: pinned };
       const signed = one({ ...facts, uncheckedClaims: new Set(names) });
       if (isRefused) await expect(signed).rejects.toMatchObject({ claim: 'grades' });
       else expect(await verify(await signed)).toMatchObject({ verified: true });
@@ -249,16 +252,8 @@ describe('the claims of an ldp_vc', () => {
     async (definition) => {
       const { own, pinned } = withContext({ grades: { '@id': 'urn:example:grades', ...definition } });
       expect(await checked({ grades: GRADES }, own, pinned)).toBeUndefined();
-      const [signed] = await own.sign(
-        TENANT,
-        [own.prepare({ ...credential({ grades: GRADES }), configuration: pinned })],
-        signer,
-      );
-      const swapped = await own.sign(
-        TENANT,
-        [own.prepare({ ...credential({ grades: SWAPPED }), configuration: pinned })],
-        signer,
-      );
+      const [signed] = await own.sign(TENANT, [own.prepare(credential({ grades: GRADES }, pinned))], signer);
+      const swapped = await own.sign(TENANT, [own.prepare(credential({ grades: SWAPPED }, pinned))], signer);
       expect((signed!['proof'] as { proofValue: string }).proofValue).not.toBe(
         (swapped[0]!['proof'] as { proofValue: string }).proofValue,
       );

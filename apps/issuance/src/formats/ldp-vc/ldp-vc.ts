@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import {
   oauthError,
   type AppError,
-  type ClaimMapping,
   type ClientContext,
   type ErrorDetail,
   type WebSemanticConfiguration,
@@ -24,10 +23,10 @@ import {
 } from '@attestry/linked-data';
 import { eventContext, PlatformConfig } from '@attestry/service-kit';
 import { ContextLoader } from '../../contexts/context-loader.js';
-import { parseClaimPath } from '../../credential-configuration/claim-path.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { jsonBytes } from '../document-size.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import { isNewValue } from '../../protocol/mapped-claims.js';
 import { bitstringStatus, revocationList2020Status } from '../../status-list/bitstring-status-list.js';
 import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
 import type { Format, FormatMetadata, PinnedFacts, SignerPolicy, UnsignedCredential } from '../format.js';
@@ -167,13 +166,10 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     const [first] = credentials;
     if (!first) return [];
     const { configuration, claims, uncheckedClaims } = first;
-    const unchecked = uncheckedClaims
-      ? mappedFrom(uncheckedClaims, configuration.content.claimMappings, claims)
-      : claims;
     // Signing itself finds everything else that the check finds.
     const fault =
       plainClaimFault(claims, credentials.length) ??
-      (await this.tryClaims(tenantId, configuration, claimsWithNestedArrays(unchecked, configuration)));
+      (await this.tryClaims(tenantId, configuration, claimsWithNestedArrays(claims, configuration, uncheckedClaims)));
     if (fault) throw deniedClaim(CHECK, fault);
     try {
       const [optionsHash, ...hashes] = await this.hashes(tenantId, first, credentials);
@@ -246,24 +242,13 @@ const CHECK = 'formats/ldp-vc';
 /** Only a context of the configuration can make a set of an object. */
 const claimsWithNestedArrays = (
   claims: Record<string, unknown>,
-  { content }: LdpVcConfiguration,
+  { content: { claimMappings, contexts } }: LdpVcConfiguration,
+  uncheckedClaims: ReadonlySet<string> | undefined,
 ): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(claims).filter(
-      ([, value]) => hasNestedArray(value) || (content.contexts.length > 0 && mayHaveSet(value)),
+      ([name, value]) =>
+        (hasNestedArray(value) || (contexts.length > 0 && mayHaveSet(value))) &&
+        isNewValue(claimMappings[name]!, value, uncheckedClaims),
     ),
-  );
-
-/** Claims of a credential that are mapped from source claims with these names. */
-const mappedFrom = (
-  names: ReadonlySet<string>,
-  mappings: Readonly<Record<string, ClaimMapping>>,
-  claims: Record<string, unknown>,
-): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(claims).filter(([name]) => {
-      const mapFrom = Object.hasOwn(mappings, name) ? mappings[name]!.mapFrom : undefined;
-      const [root, claim] = (mapFrom !== undefined && parseClaimPath(mapFrom)) || [];
-      return root === 'claims' && names.has(claim!);
-    }),
   );

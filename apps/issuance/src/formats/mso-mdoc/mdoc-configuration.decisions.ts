@@ -15,6 +15,7 @@ import {
   MDL_NAMESPACE,
   missingMdlElements,
   standardElement,
+  standardValueFault,
   type ElementType,
 } from '@attestry/cose';
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
@@ -77,7 +78,7 @@ const withStandardTypes = (docType: string, claimMappings: NamespaceMappings): N
 const withStandardType = (mapping: ElementMapping, type: ElementType | undefined): ElementMapping =>
   type === undefined || !isObject(mapping) || mapping.type !== undefined ? mapping : { ...mapping, type };
 
-/** Types that a standard does not allow for their elements. */
+/** Types and default values that a standard does not allow for their elements. */
 const contradictions = (docType: string, claimMappings: NamespaceMappings): ErrorDetail[] =>
   Object.entries(claimMappings).flatMap(([namespace, mappings]) =>
     Object.entries(isObject(mappings) ? mappings : {}).flatMap(([element, mapping]): ErrorDetail[] => {
@@ -85,9 +86,18 @@ const contradictions = (docType: string, claimMappings: NamespaceMappings): Erro
       const type: unknown = isObject(mapping) ? mapping['type'] : undefined;
       if (!standard || !(ELEMENT_TYPES as readonly unknown[]).includes(type)) return [];
       const { types, source } = standard;
-      if (types.includes(type as ElementType)) return [];
+      const param = `claimMappings.${namespace}.${element}`;
+      if (types.includes(type as ElementType)) {
+        const fault = standardValueFault(docType, namespace, element, {
+          type: type as ElementType,
+          value: mapping.defaultValue,
+        });
+        return fault
+          ? [{ msg: `has a defaultValue that no document can have: it ${fault}`, param, location: 'body' }]
+          : [];
+      }
       const msg = `must have ${types.join(' or ')} in type, as ${source} defines, not ${type as ElementType}`;
-      return [{ msg, param: `claimMappings.${namespace}.${element}`, location: 'body' }];
+      return [{ msg, param, location: 'body' }];
     }),
   );
 
@@ -122,7 +132,7 @@ export const mdocFaults = (request: MobileConfigurationRequest): ErrorDetail[] =
     hasDottedNames: true,
     member: { name: 'type', fault: typeFault },
   });
-  details.push(...faults, ...contradictions(type, claimMappings));
+  details.push(...faults, ...contradictions(type, typed));
   if (!faults.length)
     for (const element of missingMdlElements(type, claimMappings))
       fault(`claimMappings.${MDL_NAMESPACE}.${element}`, `is required: it is mandatory for ${type}`);

@@ -322,6 +322,23 @@ describe('types of elements that a standard defines', () => {
     expect([mdocFaults(again), mdocContentOf(again).claimMappings]).toEqual([[], content.claimMappings]);
   });
 
+  it.each<[string, unknown, string]>([
+    ['height', 180.5, 'must be a whole number of at least 0, because ISO/IEC 18013-5 table 5 defines it as uint'],
+    [
+      'driving_privileges',
+      [{ issue_date: '31.01.2020' }],
+      'must have a date such as 2026-01-31 in 0.issue_date, because ISO/IEC 18013-5 §7.2.4 defines it as full-date',
+    ],
+  ])('refuse a default value that no %s can have [T691, T692]', (element, defaultValue, msg) =>
+    expect(mdocFaults(licence({ [element]: { defaultValue } }))).toEqual([
+      {
+        msg: `has a defaultValue that no document can have: it ${msg}`,
+        param: `claimMappings.${NAMESPACE_OF_MDL}.${element}`,
+        location: 'body',
+      },
+    ]),
+  );
+
   it('are those of the PID rulebook for a PID [T643]', () => {
     const elements = {
       ...{ family_name: {}, birth_date: {}, expiry_date: {}, portrait: {}, sex: {}, age_over_18: {}, nationality: {} },

@@ -14,6 +14,7 @@ import {
   missingMdlElements,
   parseDateTime,
   prepareMdoc,
+  standardValueFault,
   type MdocElement,
   type PreparedMdoc,
   type UnsignedMdoc as UnsignedDocument,
@@ -24,6 +25,7 @@ import type { CredentialDigests } from '../../issuance-session/issuance-session.
 import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
 import { isPending, mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import { isNewValue } from '../../protocol/mapped-claims.js';
 import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-list/identifier-list.js';
 import type { StatusPolicy } from '../../status-list/list-series.js';
 import { MDOC_LIST_SIZE } from '../../status-list/packed-statuses.js';
@@ -131,13 +133,18 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     };
   }
 
-  async check(_tenantId: string, { content }: Mdoc, from: UserObject): Promise<ClaimFault | undefined> {
+  async check(
+    _tenantId: string,
+    { type: docType, content }: Pick<Mdoc, 'type' | 'content'>,
+    from: UserObject,
+  ): Promise<ClaimFault | undefined> {
     const known = mapNamespaces(content, (mappings) => mapKnownClaims(mappings, from));
     const fault = tooLarge(content, known);
     if (fault) return fault;
     for (const [namespace, values] of Object.entries(known))
       for (const [element, value] of Object.entries(values)) {
-        const msg = elementFault(elementTypeOf(content.claimMappings[namespace]![element]!), value);
+        const type = elementTypeOf(content.claimMappings[namespace]![element]!);
+        const msg = elementFault(type, value) ?? standardValueFault(docType, namespace, element, { type, value });
         if (msg) return { claim: `${namespace} ${element}`, msg };
       }
     const times = mapTimes(content, from);
@@ -226,6 +233,8 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     const { type: docType, content } = configuration;
     const signer = certifiedSigner(facts.signer);
     const { namespaces, times } = facts.claims as MdocClaims;
+    const fault = newValueFault(configuration, namespaces, facts.uncheckedClaims);
+    if (fault) throw deniedClaim(CHECK, fault);
     return deniedByFault(times, () => {
       const { signed, validFrom, validUntil } = credentialTimes({
         issuedAt: time,
@@ -295,6 +304,21 @@ const tooLarge = (
     }
   }
   return claimsSizeFault(all) === undefined ? undefined : claimBeyondLimit(claimsSizeFault, rest);
+};
+
+/** The first value that the standard of its element does not allow, of those that the rule applies to (ADR 0099). */
+const newValueFault = (
+  { type: docType, content: { claimMappings } }: Pick<Mdoc, 'type' | 'content'>,
+  namespaces: MdocClaims['namespaces'],
+  newNames: ReadonlySet<string> | undefined,
+): ClaimFault | undefined => {
+  for (const [namespace, elements] of Object.entries(namespaces))
+    for (const [element, typed] of Object.entries(elements)) {
+      const msg = standardValueFault(docType, namespace, element, typed);
+      if (msg && isNewValue(claimMappings[namespace]![element]!, typed.value, newNames))
+        return { claim: `${namespace} ${element}`, msg };
+    }
+  return undefined;
 };
 
 const BINARY_FAULT = `must not make the claims of the credential exceed ${MAX_BINARY_BYTES} bytes in the binary elements in total`;

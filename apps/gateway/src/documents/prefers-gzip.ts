@@ -10,10 +10,3 @@ export const prefersGzip = (acceptEncoding: string | undefined): boolean => {
   const ofGzip = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
   return ofGzip > 0 && ofGzip >= (weights.get('identity') ?? 0);
 };
-
-/** `If-None-Match`, by the weak comparison (RFC 9110 §13.1.2). */
-export const matches = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  ifNoneMatch?.split(',').some((value) => {
-    const tag = value.trim();
-    return tag === '*' || tag.replace(/^W\//, '') === etag;
-  }) ?? false;

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { OperationRecordMessage } from '@attestry/contracts';
-import { RepeatedRefusals } from './repeated-refusals.js';
+import { RepeatedRecords } from './repeated-records.js';
 
 const refused = (n: number, more: Partial<OperationRecordMessage> = {}): OperationRecordMessage => ({
   ...{ prefix: 'OPENID_PAR', category: 'openid', outcome: 'FAIL', operation: 'issuance.push-authorization' },
@@ -12,15 +12,15 @@ const refused = (n: number, more: Partial<OperationRecordMessage> = {}): Operati
 const BY = { client: 'wallet:w1', check: 'check-scope' };
 
 let written: OperationRecordMessage[];
-let refusals: RepeatedRefusals;
+let repeated: RepeatedRecords;
 beforeEach(() => {
   jest.useFakeTimers();
   written = [];
-  refusals = new RepeatedRefusals((record) => written.push(record));
+  repeated = new RepeatedRecords((record) => written.push(record));
 });
 afterEach(() => jest.useRealTimers());
 const keptOf = (count: number, by = BY, more: Partial<OperationRecordMessage> = {}) =>
-  Array.from({ length: count }, (_, n) => refusals.isKept(refused(n + 1, more), by)).filter(Boolean).length;
+  Array.from({ length: count }, (_, n) => repeated.isKept(refused(n + 1, more), by)).filter(Boolean).length;
 
 describe('refusals of one client by one check in a minute', () => {
   it('are all kept up to 20, and nothing else is written [T553]', () => {
@@ -59,7 +59,7 @@ describe('refusals of one client by one check in a minute', () => {
 
   it('are written when the process stops; from then on all are kept [T553]', () => {
     keptOf(25);
-    refusals.close();
+    repeated.close();
     expect(written).toHaveLength(1);
     expect(keptOf(50)).toBe(50);
     jest.advanceTimersByTime(60_000);
@@ -68,9 +68,9 @@ describe('refusals of one client by one check in a minute', () => {
 
   it('end early when 10,000 clients and checks are counted, or their records are large [T553]', () => {
     keptOf(25);
-    for (let n = 0; n < 9_999; n++) refusals.isKept(refused(n), { ...BY, client: `session:${n}` });
+    for (let n = 0; n < 9_999; n++) repeated.isKept(refused(n), { ...BY, client: `session:${n}` });
     expect(written).toEqual([]);
-    refusals.isKept(refused(1), { ...BY, client: 'session:one more' });
+    repeated.isKept(refused(1), { ...BY, client: 'session:one more' });
     expect(written).toHaveLength(1);
     expect(keptOf(21)).toBe(20);
     const large = { metadata: { text: 'x'.repeat(1024 * 1024) } };

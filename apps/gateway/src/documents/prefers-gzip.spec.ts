@@ -1,4 +1,4 @@
-import { matches, prefersGzip } from './preconditions.js';
+import { prefersGzip } from './prefers-gzip.js';
 
 describe('Accept-Encoding', () => {
   it.each([
@@ -17,16 +17,4 @@ describe('Accept-Encoding', () => {
     ['*, gzip;q=0', false],
     ['br', false],
   ])('%j prefers gzip: %s', (header, expected) => expect(prefersGzip(header)).toBe(expected));
-});
-
-describe('If-None-Match', () => {
-  it.each([
-    [undefined, false],
-    ['"a"', true],
-    ['W/"a"', true],
-    ['"b", "a"', true],
-    ['*', true],
-    ['"b"', false],
-    ['a', false],
-  ])('%j matches "a": %s', (header, expected) => expect(matches(header, '"a"')).toBe(expected));
 });
