@@ -1,5 +1,5 @@
 /** @engines embedded */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -108,6 +108,20 @@ describe('npm run doctor', () => {
       expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/\/proc\/attestry cannot be (used|made)/)]);
     }
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('skips a port on which Attestry runs: it may be that process which is examined [T693]', async () => {
+    const answer = `require('http').createServer((_, r) => r.end('{"status":"live"}')).listen(0, '127.0.0.1', function () {
+      console.log(this.address().port); })`;
+    const running = spawn(process.execPath, ['-e', answer], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const [line] = (await once(running.stdout, 'data')) as [Buffer];
+      const port = line.toString().trim();
+      const { status, stdout } = runProgram('doctor', { HOST: '127.0.0.1', PORT: port, DATA_DIR: folder });
+      expect([status, stdout]).toEqual([0, expect.stringContaining(`skipped  port ${port}: a process of Attestry`)]);
+    } finally {
+      running.kill();
+    }
   });
 
   it('refuses unknown arguments', () => {

@@ -2,26 +2,30 @@ import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { inspectConfig, parseConfig, reachEngines, usesDataFolder, type PlatformConfig } from '@attestry/service-kit';
 import { checkDataFolder } from '@attestry/sqlite';
-import { tryPort } from './listening-ports.js';
+import { isAttestry, tryPort } from './listening-ports.js';
 import { hosted } from './platform.js';
 import { faultLine, runCommand } from './run-command.js';
 
 const OPTIONS = { migrate: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 
-/** Ports that cannot be used, and a data folder that cannot be written. */
-const faultsOfMachine = async (config: PlatformConfig): Promise<string[]> => {
+/** Ports that cannot be used, and a data folder that cannot be written. A port of a running process is skipped: that is what the operator examines. */
+const inspectMachine = async (config: PlatformConfig): Promise<{ faults: string[]; skipped: string[] }> => {
   const { needs, ports } = await hosted(config);
-  const found: string[] = [];
-  const attempt = async (use: () => unknown) => {
+  const faults: string[] = [];
+  const skipped: string[] = [];
+  for (const port of ports)
     try {
-      await use();
+      await tryPort(port, config.host);
     } catch (error) {
-      found.push(faultLine(error as Error));
+      if (await isAttestry(port, config.host)) skipped.push(`port ${port}: a process of Attestry listens on it`);
+      else faults.push(faultLine(error as Error));
     }
-  };
-  for (const port of ports) await attempt(() => tryPort(port, config.host));
-  if (usesDataFolder(config, needs)) await attempt(() => checkDataFolder(config.dataDir));
-  return found;
+  try {
+    if (usesDataFolder(config, needs)) checkDataFolder(config.dataDir);
+  } catch (error) {
+    faults.push(faultLine(error as Error));
+  }
+  return { faults, skipped };
 };
 
 /**
@@ -38,7 +42,11 @@ const main = async (): Promise<void> => {
   if (faults.length) skipped.push('connections to the engines: the settings are refused');
   else {
     const config = parseConfig(process.env, undefined, purpose);
-    if (!migrate) faults.push(...(await faultsOfMachine(config)));
+    if (!migrate) {
+      const machine = await inspectMachine(config);
+      faults.push(...machine.faults);
+      skipped.push(...machine.skipped);
+    }
     const reached = await reachEngines(config, purpose);
     faults.push(...reached.faults);
     passed.push(...reached.passed);
