@@ -136,13 +136,12 @@ describe('canonicalization', () => {
   });
 
   it('uses at most half of the threads for a tenant', async () => {
-    const made = pool(4, 1500);
-    const ofA = [1, 2, 3].map(() => outcomeOf(made.hashes(A, [POISON])));
+    // Nothing of A ends before the test, on any machine.
+    const made = pool(4, 120_000);
+    for (const _ of [1, 2, 3]) void outcomeOf(made.hashes(A, [POISON]));
     expect([made.runningJobs, made.waitingJobs]).toEqual([2, 1]);
-    // Long before the first of A's passes its deadline.
     expect(await made.hashes(B, [large('b')])).toHaveLength(1);
     expect([made.runningJobs, made.waitingJobs]).toEqual([2, 1]);
-    expect(await Promise.all(ofA)).toEqual(ofA.map(() => expect.any(CanonicalizationTooLong) as unknown));
   });
 
   it('refuses a tenant with 32 queued jobs, and every tenant at 64, with 503', async () => {
