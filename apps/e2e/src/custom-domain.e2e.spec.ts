@@ -180,7 +180,7 @@ describe('the custom domain over HTTP', () => {
     await waitUntil(
       async () => {
         const answers = await Promise.all(Array.from({ length: 8 }, () => tenant.api.metadata()));
-        return answers.every(({ body }) => body['display'] !== undefined);
+        return answers.every(({ body }) => (body['display'] as { name: string }[])[0]!.name === brand.name);
       },
       { what: 'the brand in the metadata' },
     );

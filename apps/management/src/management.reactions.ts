@@ -9,6 +9,7 @@ import {
   tenantCreated,
   tenantDeleted,
   tenantPurged,
+  tenantRenamed,
   tokenRevoked,
 } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
@@ -79,7 +80,10 @@ export class ManagementReactions implements OnApplicationBootstrap {
         const { tenantId, restrictIdentityRoles } = event.data;
         return [fact(identityRolesRestrictionChanged, { tenantId, restrictIdentityRoles })];
       }
-      case 'TenantRenamed':
+      case 'TenantRenamed': {
+        const { tenantId, name } = event.data;
+        return [fact(tenantRenamed, { tenantId, name })];
+      }
       case 'TenantClientRenamed':
         return [];
       case 'TenantClientSecretRotated': {

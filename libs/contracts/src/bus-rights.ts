@@ -37,6 +37,7 @@ const {
   tenantCreated,
   tenantDeleted,
   tenantPurged,
+  tenantRenamed,
   clientCreated,
   clientRolesChanged,
   clientSecretRotated,
@@ -76,6 +77,7 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
         clientDeleted,
         tokenRevoked,
         identityRolesRestrictionChanged,
+        tenantRenamed,
       ),
       // On its own: a filter is one prefix, and that of both would be all integration events (ADR 0019).
       reading('gateway.custom-domains', customDomainVerified, customDomainWithdrawn),

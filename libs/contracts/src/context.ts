@@ -8,6 +8,8 @@ export interface TenantContext {
   host: string;
   /** `<PUBLIC_SCHEME>://<host>`: base address and issuer identifier. */
   baseUrl: string;
+  /** For people. Absent while the gateway or management runs a release that does not send it. */
+  name?: string;
 }
 
 /** Who calls, by the kind of access that an operation declares. */

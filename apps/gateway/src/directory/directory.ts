@@ -227,8 +227,8 @@ export class Directory implements OnApplicationBootstrap {
 
   private entry(tenant: DirectoryTenant): DirectoryEntry {
     const baseUrl = `${this.config.publicScheme}://${tenant.host}`;
-    const { tenantId: id, host } = tenant;
-    const context: TenantContext = { id, host, baseUrl };
+    const { tenantId: id, host, name } = tenant;
+    const context: TenantContext = { id, host, baseUrl, ...(name !== undefined && { name }) };
     return {
       context,
       host: { api: 'tenant', publicUrl: baseUrl, tenant: context },

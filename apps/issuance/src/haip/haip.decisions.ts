@@ -1,8 +1,12 @@
 import type { CredentialFormat, ErrorDetail } from '@attestry/contracts';
 import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
 
-/** Settings that HAIP 1.0 fixes (§4, §4.4.1). */
-export const HAIP_SETTINGS = { allowUnregisteredWallets: false, requirePushedAuthorizationRequests: true } as const;
+/** Settings that HAIP 1.0 fixes (§4, §4.1, §4.4.1). */
+export const HAIP_SETTINGS = {
+  allowUnregisteredWallets: false,
+  requirePushedAuthorizationRequests: true,
+  advertiseScopes: true,
+} as const;
 
 /** What a tenant has when it switches to HAIP. */
 export interface HaipFacts {

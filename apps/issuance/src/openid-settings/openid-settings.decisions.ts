@@ -39,6 +39,7 @@ export const effectiveSettings = (
   refreshTokenDays: 30,
   deferredDays: 30,
   issuerName: issuerDomain === undefined ? 'host' : 'domain',
+  advertiseScopes: true,
   ...settings,
   ...(settings.profile === 'haip' && HAIP_SETTINGS),
   encryption: encryptionPolicy(settings),

@@ -20,6 +20,10 @@ export interface OpenIdSettings {
   interactionHook?: InteractionHookSettings;
   /** Custom domain in the credential issuer identifier of new sessions and offers (ADR 0102). Default: none, it is the tenant's host. */
   issuerDomain?: string;
+  /** Of the issuer in wallets. Default: that of the brand, otherwise of the tenant. */
+  displayName?: string;
+  /** Whether the metadata have `scopes_supported`. Default: yes. */
+  advertiseScopes?: boolean;
   /** How long a refresh token can be used, days. Default: 30. */
   refreshTokenDays?: number;
 }

@@ -50,6 +50,7 @@ describe('the settings of the OID4VCI endpoints', () => {
         deferredDays: 30,
         encryption: { enabled: true, requestRequired: false, responseRequired: false },
         issuerName: 'host',
+        advertiseScopes: true,
         refreshTokenDays: 30,
       });
     for (const allowUnregisteredWallets of [true, false])

@@ -11,7 +11,8 @@ export interface AuthorizationServerMetadata {
   token_endpoint: string;
   revocation_endpoint: string;
   jwks_uri: string;
-  scopes_supported: string[];
+  /** Absent where the tenant does not advertise them (RFC 8414 §2: an authorization server may leave them out). */
+  scopes_supported?: string[];
   response_types_supported: string[];
   response_modes_supported: string[];
   code_challenge_methods_supported: string[];
@@ -39,7 +40,7 @@ const authMethodsOf = (profile: OpenIdConfiguration['profile'] | undefined): str
 export const authorizationServerMetadata = (
   issuer: string,
   configurations: readonly ActiveConfiguration[],
-  { requirePushedAuthorizationRequests, profile }: Partial<OpenIdConfiguration> = {},
+  { requirePushedAuthorizationRequests, profile, advertiseScopes }: Partial<OpenIdConfiguration> = {},
 ): AuthorizationServerMetadata => ({
   issuer,
   authorization_endpoint: `${issuer}/v1/oauth/authorize`,
@@ -48,7 +49,7 @@ export const authorizationServerMetadata = (
   token_endpoint: `${issuer}/v1/oauth/token`,
   revocation_endpoint: `${issuer}/v1/oauth/revoke`,
   jwks_uri: `${issuer}/v1/oauth/jwks`,
-  scopes_supported: [...new Set(configurations.map(scopeFor))],
+  ...(advertiseScopes !== false && { scopes_supported: [...new Set(configurations.map(scopeFor))] }),
   response_types_supported: ['code'],
   response_modes_supported: ['query'],
   code_challenge_methods_supported: ['S256'],

@@ -1,8 +1,12 @@
-import { issuerMetadata } from './issuer-metadata.js';
+import { issuerMetadata, type MetadataIssuer } from './issuer-metadata.js';
 
-const metadata = (brand: object) =>
+const settings = { profile: 'default', advertiseScopes: true } as const;
+const metadata = (more: Partial<MetadataIssuer>) =>
   issuerMetadata(
-    { issuer: 'https://acme.example', baseUrl: 'https://acme.example', brand, profile: 'default' },
+    {
+      ...{ issuer: 'https://acme.example', baseUrl: 'https://acme.example', brand: {} },
+      ...{ tenantName: undefined, settings, ...more },
+    },
     [],
     () => {
       throw new Error('no configuration');
@@ -10,9 +14,8 @@ const metadata = (brand: object) =>
   );
 
 it('has the members for wallets of earlier drafts, but not in the profile haip [T93] [T94] [T714]', () => {
-  const issuer = { issuer: 'https://acme.example', baseUrl: 'https://acme.example', brand: {} };
   const [ofDefault, ofHaip] = (['default', 'haip'] as const).map((profile) =>
-    Object.keys(issuerMetadata({ ...issuer, profile }, [], () => undefined as never)),
+    Object.keys(metadata({ settings: { ...settings, profile } })),
   );
   expect(ofDefault!.filter((name) => !ofHaip!.includes(name)).sort()).toEqual([
     ...['authorization_endpoint', 'code_challenge_methods_supported', 'credentials_supported', 'grant_types_supported'],
@@ -22,14 +25,28 @@ it('has the members for wallets of earlier drafts, but not in the profile haip [
   expect(ofHaip).toContain('mdoc_iacas_uri');
 });
 
-describe('the display of a credential issuer', () => {
-  it('is the brand of its verified custom domain', () =>
-    expect(metadata({ name: 'Acme', logoUrl: 'https://acme.example/logo.png' })).toMatchObject({
-      display: [{ name: 'Acme', logo: { uri: 'https://acme.example/logo.png', alt_text: 'Acme' } }],
-    }));
+it('has no scopes where the tenant does not advertise them [T747]', () => {
+  expect(metadata({})).toHaveProperty('scopes_supported');
+  expect(metadata({ settings: { ...settings, advertiseScopes: false } })).not.toHaveProperty('scopes_supported');
+});
 
-  it('has no logo where the brand has none, and is absent without a brand', () => {
-    expect(metadata({ name: 'Acme' })).toMatchObject({ display: [{ name: 'Acme' }] });
-    expect(metadata({})).not.toHaveProperty('display');
+describe('the display of a credential issuer', () => {
+  const logo = { uri: 'https://acme.example/logo.png', alt_text: 'Acme' };
+  const brand = { name: 'Acme', logoUrl: logo.uri };
+
+  it('is the brand of its verified custom domain, which may have no logo', () => {
+    expect(metadata({ brand })).toMatchObject({ display: [{ name: 'Acme', logo }] });
+    expect(metadata({ brand: { name: 'Acme' } })).toMatchObject({ display: [{ name: 'Acme' }] });
   });
+
+  it('has the name that the tenant sets, otherwise that of the brand, otherwise of the tenant [T746]', () => {
+    const named = { ...settings, displayName: 'Registry' };
+    const all = { brand, tenantName: 'acme', settings: named };
+    expect(metadata(all)['display']).toEqual([{ name: 'Registry', logo: { ...logo, alt_text: 'Registry' } }]);
+    expect(metadata({ ...all, settings })['display']).toEqual([{ name: 'Acme', logo }]);
+    expect(metadata({ tenantName: 'acme' })['display']).toEqual([{ name: 'acme' }]);
+    expect(metadata({ tenantName: 'acme', settings: named })['display']).toEqual([{ name: 'Registry' }]);
+  });
+
+  it('is absent where no name is known', () => expect(metadata({})).not.toHaveProperty('display'));
 });

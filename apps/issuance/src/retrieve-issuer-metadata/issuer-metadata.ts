@@ -1,4 +1,4 @@
-import { BATCH_SIZE, type OpenIdProfile, type VerifiedBrand } from '@attestry/contracts';
+import { BATCH_SIZE, type OpenIdConfiguration, type VerifiedBrand } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { Format } from '../formats/format.js';
 import { publishedMembers } from '../protocol/published-members.js';
@@ -13,7 +13,9 @@ export interface MetadataIssuer {
   /** The tenant's own: its endpoints and its authorization server are there, whatever the issuer identifier is. */
   baseUrl: string;
   brand: VerifiedBrand;
-  profile: OpenIdProfile;
+  /** Of the tenant. Absent while other services run a release that does not send it. */
+  tenantName: string | undefined;
+  settings: Pick<OpenIdConfiguration, 'profile' | 'displayName' | 'advertiseScopes'>;
 }
 
 /**
@@ -22,10 +24,11 @@ export interface MetadataIssuer {
  * The members for wallets of earlier drafts are left out of the profile `haip`, which no such wallet fulfils (ADR 0095).
  */
 export const issuerMetadata = (
-  { issuer, baseUrl, brand, profile }: MetadataIssuer,
+  { issuer, baseUrl, brand, tenantName, settings }: MetadataIssuer,
   configurations: readonly ActiveConfiguration[],
   formatOf: (configuration: ActiveConfiguration) => Format,
 ): Record<string, unknown> => {
+  const { profile, displayName } = settings;
   const published = configurations.map((it) => ({ id: it.id, ...publishedMembers(it, formatOf(it)) }));
   return {
     credential_issuer: issuer,
@@ -35,12 +38,12 @@ export const issuerMetadata = (
     notification_endpoint: `${baseUrl}/v1/openid/notification`,
     nonce_endpoint: `${baseUrl}/v1/openid/nonce`,
     batch_credential_issuance: { batch_size: BATCH_SIZE },
-    ...displayOf(brand),
+    ...displayOf(displayName ?? brand.name ?? tenantName, brand),
     credential_configurations_supported: Object.fromEntries(
       published.map(({ id, supported }) => [id, profile === 'haip' ? withoutId(supported) : supported]),
     ),
     ...(profile === 'default' && {
-      ...legacyMembers(authorizationServerMetadata(baseUrl, configurations, { profile })),
+      ...legacyMembers(authorizationServerMetadata(baseUrl, configurations, settings)),
       credentials_supported: published.map(({ legacy }) => legacy),
     }),
     mdoc_iacas_uri: `${baseUrl}/v1/openid/iacas`,
@@ -50,8 +53,8 @@ export const issuerMetadata = (
 /** OID4VCI 1.0 §12.2.4: the id of a configuration is the name of its member alone. */
 const withoutId = ({ id: _, ...members }: Record<string, unknown>): Record<string, unknown> => members;
 
-/** One entry without a language: a brand has one name. */
-const displayOf = ({ name, logoUrl }: VerifiedBrand): { display?: object[] } =>
+/** One entry without a language: an issuer has one name. */
+const displayOf = (name: string | undefined, { logoUrl }: VerifiedBrand): { display?: object[] } =>
   name === undefined
     ? {}
     : { display: [{ name, ...(logoUrl !== undefined && { logo: { uri: logoUrl, alt_text: name } }) }] };
@@ -63,7 +66,7 @@ const legacyMembers = (metadata: AuthorizationServerMetadata) => ({
   pushed_authorization_request_endpoint: metadata.pushed_authorization_request_endpoint,
   token_endpoint: metadata.token_endpoint,
   jwks_uri: metadata.jwks_uri,
-  scopes_supported: metadata.scopes_supported,
+  ...(metadata.scopes_supported && { scopes_supported: metadata.scopes_supported }),
   response_types_supported: metadata.response_types_supported,
   response_modes_supported: metadata.response_modes_supported,
   grant_types_supported: metadata.grant_types_supported,

@@ -5,13 +5,13 @@ import { CLOCK, frozenData, Operation, type RequestOf } from '@attestry/service-
 import { LRUCache } from 'lru-cache';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
-import { HaipProfile } from '../haip/haip-profile.js';
 import { IssuerSigners, type CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
 import { MessageEncryption } from '../message-encryption/message-encryption.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
 import { rawOf } from '../protocol/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
+import { TenantWallets } from '../wallets/tenant-wallets.js';
 import { issuerMetadata, type MetadataIssuer } from './issuer-metadata.js';
 import { prefersSigned, signMetadata } from './signed-metadata.js';
 
@@ -32,8 +32,8 @@ interface Signed {
 }
 
 interface Made {
-  brand: MetadataIssuer['brand'];
-  profile: MetadataIssuer['profile'];
+  /** What of the issuer is in the metadata, as JSON. */
+  facts: string;
   metadata: MultilingualMetadata;
 }
 
@@ -55,7 +55,7 @@ export class RetrieveIssuerMetadata {
     private readonly formats: Formats,
     private readonly issuerSigners: IssuerSigners,
     private readonly encryption: MessageEncryption,
-    private readonly haip: HaipProfile,
+    private readonly wallets: TenantWallets,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -64,14 +64,14 @@ export class RetrieveIssuerMetadata {
     context: ContextOf<typeof retrieveIssuerMetadata>,
   ): Promise<HttpAnswer> {
     const { tenant, publicUrl } = context;
-    const [configurations, brand, encryption, isHaip] = await Promise.all([
+    const [configurations, brand, encryption, settings] = await Promise.all([
       this.published.listActive(tenant.id),
       this.brands.find(context),
       this.encryption.metadata(tenant.id),
-      this.haip.isRequired(tenant.id),
+      this.wallets.readSettings(tenant.id),
     ]);
-    const profile = isHaip ? 'haip' : 'default';
-    const all = this.metadataOf({ issuer: publicUrl, baseUrl: tenant.baseUrl, brand, profile }, configurations);
+    const { baseUrl, name: tenantName } = tenant;
+    const all = this.metadataOf({ issuer: publicUrl, baseUrl, brand, tenantName, settings }, configurations);
     const { headers } = rawOf(request);
     const { metadata: described, contentLanguage } = all.select(headers['accept-language']);
     const metadata = this.completeWith(described, encryption);
@@ -126,13 +126,14 @@ export class RetrieveIssuerMetadata {
     let byIssuer = this.made.get(configurations);
     if (!byIssuer) this.made.set(configurations, (byIssuer = new Map()));
     const known = byIssuer.get(issuer.issuer);
-    const { brand, profile } = issuer;
-    if (known?.profile === profile && known.brand.name === brand.name && known.brand.logoUrl === brand.logoUrl)
-      return known.metadata;
+    const { brand, tenantName, settings } = issuer;
+    const { profile, displayName, advertiseScopes } = settings;
+    const facts = JSON.stringify([profile, displayName, advertiseScopes, tenantName, brand.name, brand.logoUrl]);
+    if (known?.facts === facts) return known.metadata;
     const metadata = new MultilingualMetadata(
       issuerMetadata(issuer, configurations, ({ format }) => this.formats.byName[format]),
     );
-    byIssuer.set(issuer.issuer, { brand, profile, metadata });
+    byIssuer.set(issuer.issuer, { facts, metadata });
     return metadata;
   }
 }

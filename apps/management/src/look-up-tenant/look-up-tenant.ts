@@ -28,6 +28,7 @@ export class LookUpTenant {
 const entryView = ({ tenant, host }: TenantEntry) => ({
   tenantId: tenant.id,
   host,
+  name: tenant.name,
   restrictIdentityRoles: tenant.restrictIdentityRoles,
   clients: [...tenant.clients].map(([clientId, { roles, secretMac, previous }]) => ({
     clientId,

@@ -1,6 +1,6 @@
 import { ArrayMaxSize, IsArray, IsIn, IsInt, IsString, Length, Max, Min, ValidateIf } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
-import { BoundedText, combine, Nested, Optional, Unique } from '../validators.js';
+import { BoundedText, combine, Name, Nested, Optional, Unique } from '../validators.js';
 
 /** `null` resets it to its default. */
 const Switch = (): PropertyDecorator =>
@@ -105,6 +105,13 @@ export class OpenIdConfigurationRequest {
   @Optional()
   @IsIn([...ISSUER_NAMES, null], { message: `must be one of: ${ISSUER_NAMES.join(', ')}; or null for the default` })
   issuerName?: IssuerName | null;
+  /** Name of the issuer that wallets show. Default: the name of the verified custom domain's brand, otherwise the name of the tenant; `null` resets it. */
+  @Nullable(Name()) displayName?: string | null;
+  /**
+   * Whether the metadata have `scopes_supported`. Some wallets request every scope of it, so that a person is asked for all credentials. Default: yes;
+   * the profile `haip` requires it.
+   */
+  @Switch() advertiseScopes?: boolean | null;
   /** How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
   @WholeNumber(1, MAX_REFRESH_TOKEN_DAYS) refreshTokenDays?: number | null;
 }
@@ -136,6 +143,9 @@ export class OpenIdConfiguration {
   strictClaims: boolean;
   interactionHook?: InteractionHook;
   issuerName: IssuerName;
+  /** Absent while it is not set. */
+  displayName?: string;
+  advertiseScopes: boolean;
   refreshTokenDays: number;
 }
 

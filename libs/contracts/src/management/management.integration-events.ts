@@ -13,6 +13,7 @@ export const tenantCreated = defineIntegrationEvent<TenantCreatedData>('manageme
 export const tenantDeleted = defineIntegrationEvent<{ tenantId: string; host: string }>('management.tenant-deleted');
 /** The tenant's keys are destroyed; services remove its rows from their read models. */
 export const tenantPurged = defineIntegrationEvent<{ tenantId: string }>('management.tenant-purged');
+export const tenantRenamed = defineIntegrationEvent<{ tenantId: string; name: string }>('management.tenant-renamed');
 export const identityRolesRestrictionChanged = defineIntegrationEvent<{
   tenantId: string;
   restrictIdentityRoles: boolean;

@@ -38,7 +38,7 @@ export class TenantParams {
 }
 
 export class CreateTenantRequest {
-  /** Display name. Default: the subdomain. */
+  /** Display name, which wallets show as the name of the issuer unless the tenant sets `displayName`. Default: the subdomain. */
   @Optional() @Name() name?: string;
 
   /** First label of the tenant's host. Cannot be changed later. */
@@ -286,6 +286,7 @@ export const retrieveTenant = defineOperation({
 
 /** At least one member is required. Absent members keep their value. */
 export class UpdateTenantRequest {
+  /** Display name, also for wallets, as in the creation. */
   @Optional() @Name() name?: string;
 
   /**
@@ -725,6 +726,8 @@ export class DirectoryTenant {
   tenantId: string;
   /** Canonical host. */
   host: string;
+  /** Absent while management runs a release that does not send it. */
+  name?: string;
   restrictIdentityRoles: boolean;
   /** Existing clients, with their roles and the secrets whose tokens are valid. */
   clients: { clientId: string; roles: Role[]; secrets?: DirectorySecret[] }[];

@@ -662,7 +662,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CreateTenantRequest: {
     type: 'object',
     properties: {
-      name: { type: 'string', description: 'Display name. Default: the subdomain.' },
+      name: {
+        type: 'string',
+        description:
+          'Display name, which wallets show as the name of the issuer unless the tenant sets `displayName`. Default: the subdomain.',
+      },
       subdomain: { type: 'string', description: "First label of the tenant's host. Cannot be changed later." },
       environmentId: { type: 'string', description: 'Id of an environment, from `GET /v1/environments`.' },
     },
@@ -1995,6 +1999,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       strictClaims: { type: 'boolean' },
       interactionHook: { $ref: '#/components/schemas/InteractionHook' },
       issuerName: { $ref: '#/components/schemas/IssuerName' },
+      displayName: { type: 'string', description: 'Absent while it is not set.' },
+      advertiseScopes: { type: 'boolean' },
       refreshTokenDays: { type: 'number' },
     },
     required: [
@@ -2007,6 +2013,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'strictClaimsSources',
       'strictClaims',
       'issuerName',
+      'advertiseScopes',
       'refreshTokenDays',
     ],
     description: 'With the defaults of members that were never set.',
@@ -2062,6 +2069,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         anyOf: [{ $ref: '#/components/schemas/IssuerName' }, { type: 'null' }],
         description:
           'Name in the credential issuer identifier of new sessions and offers, and in `iss` of their credentials: `host`, the default, or `domain`, the verified custom domain, whose server must forward `/.well-known/openid-credential-issuer` and `/.well-known/jwt-vc-issuer`, which is checked. When the domain is withdrawn it is `host` again, and these credentials end. `null` resets it.',
+      },
+      displayName: {
+        type: ['string', 'null'],
+        description:
+          "Name of the issuer that wallets show. Default: the name of the verified custom domain's brand, otherwise the name of the tenant; `null` resets it.",
+      },
+      advertiseScopes: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether the metadata have `scopes_supported`. Some wallets request every scope of it, so that a person is asked for all credentials. Default: yes; the profile `haip` requires it.',
       },
       refreshTokenDays: {
         type: ['number', 'null'],
@@ -3385,7 +3402,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   UpdateTenantRequest: {
     type: 'object',
     properties: {
-      name: { type: 'string' },
+      name: { type: 'string', description: 'Display name, also for wallets, as in the creation.' },
       restrictIdentityRoles: {
         type: 'boolean',
         description:

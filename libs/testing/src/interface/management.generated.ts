@@ -462,7 +462,7 @@ export interface components {
       environmentId: string;
       readonly id?: string;
       readonly membership?: components['schemas']['Membership'];
-      /** @description Display name. Default: the subdomain. Must not contain control characters. Must be well-formed Unicode. */
+      /** @description Display name, which wallets show as the name of the issuer unless the tenant sets `displayName`. Default: the subdomain. Must not contain control characters. Must be well-formed Unicode. */
       name?: string;
       /** @description True if only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction hook. */
       readonly restrictIdentityRoles?: boolean;
@@ -1184,7 +1184,7 @@ export interface components {
       readonly environmentId?: string;
       readonly id?: string;
       readonly membership?: components['schemas']['Membership'];
-      /** @description Must not contain control characters. Must be well-formed Unicode. */
+      /** @description Display name, also for wallets, as in the creation. Must not contain control characters. Must be well-formed Unicode. */
       name?: string;
       /** @description Whether only clients with the role `admin` or `issuer` may change the custom domain, DIDs, authentication providers and the interaction hook. Takes effect within a second, also for access tokens that are already issued. */
       restrictIdentityRoles?: boolean;

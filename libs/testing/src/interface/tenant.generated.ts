@@ -3684,8 +3684,11 @@ export interface components {
     };
     /** @description With the defaults of members that were never set. */
     OpenIdConfiguration: {
+      advertiseScopes: boolean;
       allowUnregisteredWallets: boolean;
       deferredDays: number;
+      /** @description Absent while it is not set. */
+      displayName?: string;
       dpopNonceRequired: boolean;
       encryption: components['schemas']['EncryptionPolicy'];
       interactionHook?: components['schemas']['InteractionHook'];
@@ -3698,12 +3701,19 @@ export interface components {
     };
     OpenIdConfigurationRequest: {
       /**
+       * @description Whether the metadata have `scopes_supported`. Some wallets request every scope of it, so that a person is asked for all credentials. Default: yes; the profile `haip` requires it.
+       * @enum {boolean|null}
+       */
+      advertiseScopes?: true | false | null;
+      /**
        * @description Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.
        * @enum {boolean|null}
        */
       allowUnregisteredWallets?: true | false | null;
       /** @description Days in which a wallet can collect credentials whose issuance is deferred from now on (OID4VCI 1.0 section 9). Default: 30. */
       deferredDays?: number | null;
+      /** @description Name of the issuer that wallets show. Default: the name of the verified custom domain's brand, otherwise the name of the tenant; `null` resets it. Must not contain control characters. Must be well-formed Unicode. */
+      displayName?: string | null;
       /**
        * @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.
        * @enum {boolean|null}
