@@ -278,6 +278,19 @@ describe('a key attestation', () => {
     expect((await send(attested, accessToken, { proofs: { jwt: [proof] } })).refusal).toEqual(used);
   });
 
+  it('is missed in another configuration of the tenant, which has a warning as long [T748]', async () => {
+    const request = { type: 'Mixed', name: 'Mixed', issuer: { name: 'City' }, claimMappings: {} };
+    const made = expectStatus(await tenant.api.sdJwt.create(request), 201);
+    const warning = { param: 'keyAttestation', msg: expect.stringContaining('EUDI wallets (from 0.12)') as string };
+    expect(made.warnings).toEqual([warning]);
+    const { warnings } = expectStatus(await tenant.api.sdJwt.update(made.id, request), 200);
+    expect(warnings).toEqual([warning]);
+    const { keyAttestation } = expectStatus(await tenant.api.sdJwt.retrieve(attested), 200);
+    const after = expectStatus(await tenant.api.sdJwt.update(made.id, { ...request, keyAttestation }), 200);
+    expect(after).not.toHaveProperty('warnings');
+    expectStatus(await tenant.api.sdJwt.delete(made.id), 204);
+  });
+
   it('is refused where none is required, and ignored in the header of a proof [T377]', async () => {
     const { accessToken, nonce } = await start(plain);
     const [key] = await makeKeys(1);

@@ -24,6 +24,7 @@ import {
   type RequestOf,
 } from '@attestry/service-kit';
 import { NamedSources } from '../claim-sources/named-sources.js';
+import { attestationWarnings } from '../credential-configuration/attestation-warning.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
@@ -44,6 +45,7 @@ import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
+import { PublishedConfigurations } from '../protocol/published-configurations.js';
 
 const ANY_ALGORITHM: PinnedIssuerKey['algorithm'][] = ['P-256', 'Ed25519'];
 
@@ -68,6 +70,7 @@ export class CreateCredentialConfiguration {
     private readonly sizes: PublishedSizes,
     private readonly client: ServiceClient,
     private readonly configurations: ConfigurationsReadModel,
+    private readonly published: PublishedConfigurations,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -92,7 +95,7 @@ export class CreateCredentialConfiguration {
     await this.issuerSigners.ensure(tenantId, context.tenant.baseUrl, eventContext(context));
     await this.encryptionKeys.ensure(tenantId, eventContext(context));
     const requested = requestedDid(module, body);
-    const { issuerKey, warnings } = await this.reserveKey(signer, id, requested, context);
+    const { issuerKey, warnings: ofKey = [] } = await this.reserveKey(signer, id, requested, context);
     const createdAt = this.clock.now();
     try {
       const described = { format, type: body.type, ...(issuerKey && { issuerKey }), content };
@@ -120,7 +123,9 @@ export class CreateCredentialConfiguration {
       );
       if (series) await this.statusIndexes.openSeries(context.tenant, series);
       await this.configurations.running.ownWrite(created.position);
-      return { ...module.recordOf(activeConfiguration(created.state, format)), ...(warnings && { warnings }) };
+      const made = activeConfiguration(created.state, format);
+      const warnings = [...ofKey, ...attestationWarnings(module, made, await this.published.listActive(tenantId))];
+      return { ...module.recordOf(made), ...(warnings.length > 0 && { warnings }) };
     } catch (error) {
       // When the store failed, the configuration may still exist: then its claim and reservation must stay, also those of an earlier
       // attempt of this call.

@@ -134,6 +134,8 @@ export interface Format<
   readonly profile: CredentialProfile;
   /** A tenant with the profile `haip` has a configuration of such a format (HAIP 1.0 §4). Absent: no. */
   readonly isOfHaip?: boolean;
+  /** Whether OID4VCI 1.0 Appendix A does not have it, so that wallets skip its configurations whatever they contain. Absent: no. */
+  readonly isOwnFormat?: boolean;
   readonly resources: Resources;
   /** Of proofs whose keys its credentials can be bound to. */
   readonly proofAlgorithms: readonly ProofAlgorithm[];

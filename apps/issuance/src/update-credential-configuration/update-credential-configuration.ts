@@ -8,6 +8,7 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { NamedSources } from '../claim-sources/named-sources.js';
+import { attestationWarnings } from '../credential-configuration/attestation-warning.js';
 import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
@@ -25,6 +26,7 @@ import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
+import { PublishedConfigurations } from '../protocol/published-configurations.js';
 
 @Operation(...configurationOperationOf('update'))
 export class UpdateCredentialConfiguration {
@@ -34,6 +36,7 @@ export class UpdateCredentialConfiguration {
     private readonly statusIndexes: StatusIndexes,
     private readonly names: IssuerNames,
     private readonly configurations: ConfigurationsReadModel,
+    private readonly published: PublishedConfigurations,
     private readonly issuerSigners: IssuerSigners,
     private readonly sources: NamedSources,
     private readonly sizes: PublishedSizes,
@@ -76,6 +79,8 @@ export class UpdateCredentialConfiguration {
     );
     if (series) await this.statusIndexes.openSeries(context.tenant, series);
     await this.configurations.running.ownWrite(replaced.position);
-    return module.recordOf(activeConfiguration(replaced.state, format));
+    const after = activeConfiguration(replaced.state, format);
+    const warnings = attestationWarnings(module, after, await this.published.listActive(context.tenant.id));
+    return { ...module.recordOf(after), ...(warnings.length > 0 && { warnings }) };
   }
 }

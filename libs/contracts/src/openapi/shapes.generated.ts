@@ -460,7 +460,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'array',
         items: { $ref: '#/components/schemas/Warning' },
         description:
-          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+          'In the response to a creation or replacement only: what is accepted, and probably not what was meant.',
       },
     },
     required: ['id', 'type', 'issuer', 'claimMappings', 'revocable'],
@@ -552,7 +552,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'array',
         items: { $ref: '#/components/schemas/Warning' },
         description:
-          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+          'In the response to a creation or replacement only: what is accepted, and probably not what was meant.',
       },
       contexts: { type: 'array', items: { type: 'string' } },
     },
@@ -1477,7 +1477,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'array',
         items: { $ref: '#/components/schemas/Warning' },
         description:
-          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+          'In the response to a creation or replacement only: what is accepted, and probably not what was meant.',
       },
     },
     required: ['id', 'type', 'additionalTypes', 'name', 'issuer', 'issuerDid', 'claimMappings', 'revocable', 'persist'],
@@ -1783,6 +1783,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
       includeStatus: { type: 'boolean' },
       statusMechanism: { $ref: '#/components/schemas/StatusMechanism', description: 'Absent without `includeStatus`.' },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description:
+          'In the response to a creation or replacement only: what is accepted, and probably not what was meant.',
+      },
     },
     required: ['id', 'type', 'claimMappings', 'expiresIn', 'includeStatus'],
   },
@@ -3013,7 +3019,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'array',
         items: { $ref: '#/components/schemas/Warning' },
         description:
-          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+          'In the response to a creation or replacement only: what is accepted, and probably not what was meant.',
       },
     },
     required: ['id', 'type', 'name', 'issuer', 'vct', 'claimMappings', 'revocable'],
@@ -3602,7 +3608,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'array',
         items: { $ref: '#/components/schemas/Warning' },
         description:
-          'In the response to its creation only: what is accepted of its DID, and probably not what was meant.',
+          'In the response to a creation or replacement only: what is accepted, and probably not what was meant.',
       },
       contexts: { type: 'array', items: { type: 'string' } },
       proofType: { $ref: '#/components/schemas/ProofType' },

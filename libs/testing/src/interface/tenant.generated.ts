@@ -2634,7 +2634,7 @@ export interface components {
       proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       warnings?: components['schemas']['Warning'][];
     };
     CompactConfigurationRequest: {
@@ -2715,7 +2715,7 @@ export interface components {
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
       type: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       readonly warnings?: components['schemas']['Warning'][];
     };
     CompactSemanticConfiguration: {
@@ -2738,7 +2738,7 @@ export interface components {
       proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       warnings?: components['schemas']['Warning'][];
     };
     CompactSemanticConfigurationRequest: {
@@ -2821,7 +2821,7 @@ export interface components {
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's compact and compact-semantic configurations together. Must not be `VerifiableCredential`. */
       type: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       readonly warnings?: components['schemas']['Warning'][];
     };
     /** @description Form of the consent page. */
@@ -3329,7 +3329,7 @@ export interface components {
       proofRootCertificates?: string[];
       revocable: boolean;
       type: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       warnings?: components['schemas']['Warning'][];
     };
     JwtVcConfigurationRequest: {
@@ -3431,7 +3431,7 @@ export interface components {
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       readonly warnings?: components['schemas']['Warning'][];
     };
     /** @description Key attestations that a configuration requires (OID4VCI 1.0 Appendix D). */
@@ -3496,6 +3496,8 @@ export interface components {
       type: string;
       validFrom?: components['schemas']['TimeMapping'];
       validUntil?: components['schemas']['TimeMapping'];
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
+      warnings?: components['schemas']['Warning'][];
     };
     MobileConfigurationRequest: {
       /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
@@ -3606,6 +3608,8 @@ export interface components {
         /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
         mapFrom: string;
       };
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
+      readonly warnings?: components['schemas']['Warning'][];
     };
     /** @description A list of the statuses of mobile documents. */
     MobileStatusList: {
@@ -4150,7 +4154,7 @@ export interface components {
       type: string;
       /** @description Of the credentials that are issued now; earlier ones keep theirs. */
       vct: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       warnings?: components['schemas']['Warning'][];
     };
     SdJwtConfigurationRequest: {
@@ -4244,7 +4248,7 @@ export interface components {
       type: string;
       /** @description Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`. */
       vct?: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       readonly warnings?: components['schemas']['Warning'][];
     };
     SearchUsersRequest: {
@@ -4620,7 +4624,7 @@ export interface components {
       proofType: components['schemas']['ProofType'];
       revocable: boolean;
       type: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       warnings?: components['schemas']['Warning'][];
     };
     WebSemanticConfigurationRequest: {
@@ -4726,7 +4730,7 @@ export interface components {
       revocable?: boolean;
       /** @description Credential type, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
-      /** @description In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+      /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       readonly warnings?: components['schemas']['Warning'][];
     };
   };

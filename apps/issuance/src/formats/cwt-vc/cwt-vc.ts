@@ -37,6 +37,7 @@ type CwtVcConfiguration = PinnedConfiguration<CwtVcContent>;
 export class CwtVc implements Format<CwtVcContent, UnsignedCwtCredential> {
   readonly format = 'cwt_vc';
   readonly profile = 'compact-semantic';
+  readonly isOwnFormat = true;
   readonly resources = cwtResources(this.profile);
   readonly proofAlgorithms = PROOF_ALGORITHMS;
   readonly sharesTypesWith = 'cwt';

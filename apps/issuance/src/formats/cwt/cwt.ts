@@ -28,6 +28,7 @@ type CwtConfiguration = PinnedConfiguration<CwtContent>;
 export class Cwt implements Format<CwtContent, UnsignedCwtCredential> {
   readonly format = 'cwt';
   readonly profile = 'compact';
+  readonly isOwnFormat = true;
   readonly resources = cwtResources(this.profile);
   readonly proofAlgorithms = PROOF_ALGORITHMS;
 

@@ -68,7 +68,7 @@ export class CompactConfiguration extends KeyRequirements {
   /** Absent: `automatic`. */
   approval?: Approval;
   revocable: boolean;
-  /** In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+  /** In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
   warnings?: Warning[];
 }
 

@@ -90,7 +90,7 @@ export class JwtVcConfiguration extends KeyRequirements {
   approval?: Approval;
   revocable: boolean;
   persist: boolean;
-  /** In the response to its creation only: what is accepted of its DID, and probably not what was meant. */
+  /** In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
   warnings?: Warning[];
 }
 

@@ -11,6 +11,7 @@ import {
   MAX_DISPLAY_ENTRIES,
   MaxIssuances,
   type ClaimMapping,
+  type Warning,
   IsApproval,
   type Approval,
 } from '../credential-configurations.js';
@@ -126,6 +127,8 @@ export class MobileConfiguration extends KeyRequirements {
   includeStatus: boolean;
   /** Absent without `includeStatus`. */
   statusMechanism?: StatusMechanism;
+  /** In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
+  warnings?: Warning[];
 }
 
 export const mobileConfigurations = configurationOperations({
