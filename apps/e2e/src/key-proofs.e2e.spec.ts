@@ -215,7 +215,7 @@ describe('a key attestation', () => {
         return { attestation: [await attest(keys, await wallet.nonce(await wallet.metadata(other.url)))] };
       },
       'invalid_nonce',
-      'the c_nonce is unknown or has expired',
+      'the c_nonce is unknown or has expired: get one from the nonce endpoint for each request',
     ],
     [
       'asserts too little [T376]',
@@ -268,7 +268,11 @@ describe('a key attestation', () => {
     const { accessToken, nonce } = await start(attested);
     const keys = await makeKeys(2);
     const attestation = await attest(keys, await nonce());
-    const used = [400, 'invalid_nonce', 'the c_nonce has already been used'];
+    const used = [
+      400,
+      'invalid_nonce',
+      'the c_nonce has already been used: get another from the nonce endpoint for each request',
+    ];
     const [first, second] = await Promise.all(
       [0, 1].map(() => send(attested, accessToken, { proofs: { attestation: [attestation] } })),
     );

@@ -1360,7 +1360,11 @@ describe('a credential request', () => {
   });
 
   it('is refused with a c_nonce that is unknown, of another tenant, or used [T473]', async () => {
-    const unknown = refused(400, 'invalid_nonce', 'the c_nonce is unknown or has expired');
+    const unknown = refused(
+      400,
+      'invalid_nonce',
+      'the c_nonce is unknown or has expired: get one from the nonce endpoint for each request',
+    );
     const withNonce = (nonce: string) => requestOf('Pass', { claims: { nonce } });
     expect(received(await collect(token, await withNonce('x')))).toEqual(unknown);
     const { c_nonce: foreign } = expectStatus(await strictWallet.nonce(), 200);
@@ -1368,7 +1372,11 @@ describe('a credential request', () => {
     const { c_nonce: nonce } = expectStatus(await wallet.nonce(), 200);
     expect((await collect(token, await withNonce(nonce))).status).toBe(200);
     expect(received(await collect(token, await withNonce(nonce)))).toEqual(
-      refused(400, 'invalid_nonce', 'the c_nonce has already been used'),
+      refused(
+        400,
+        'invalid_nonce',
+        'the c_nonce has already been used: get another from the nonce endpoint for each request',
+      ),
     );
   });
 
@@ -1576,7 +1584,13 @@ describe('what has expired is refused:', () => {
     const expired = await withClockAhead(301_000, async () =>
       collect(await bearerToken(), await request(seconds() + 301)),
     );
-    expect(received(expired)).toEqual(refused(400, 'invalid_nonce', 'the c_nonce is unknown or has expired'));
+    expect(received(expired)).toEqual(
+      refused(
+        400,
+        'invalid_nonce',
+        'the c_nonce is unknown or has expired: get one from the nonce endpoint for each request',
+      ),
+    );
     expect((await collect(await bearerToken(), await request(seconds()))).status).toBe(200);
   });
 

@@ -8,7 +8,11 @@ export const checkNonce = (proven: readonly string[], tenantId: string, now: Dat
   for (const nonce of proven) {
     const known = nonces.get(nonce) ?? verifyNonce(macs, tenantId, nonce);
     if (!known || known.expiresAt.getTime() <= now.getTime())
-      throw oauthError('invalid_nonce', 'the c_nonce is unknown or has expired', { check: 'check-nonce' });
+      throw oauthError(
+        'invalid_nonce',
+        'the c_nonce is unknown or has expired: get one from the nonce endpoint for each request',
+        { check: 'check-nonce' },
+      );
     nonces.set(nonce, known);
   }
   return [...nonces.values()];

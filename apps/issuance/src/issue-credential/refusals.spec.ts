@@ -142,7 +142,7 @@ describe('refusals of the credential endpoint', () => {
     ]);
     expect(await refusal(() => checkNonce([nonce], 't1', now, macs))).toEqual([
       'invalid_nonce',
-      'the c_nonce is unknown or has expired',
+      'the c_nonce is unknown or has expired: get one from the nonce endpoint for each request',
       'check-nonce',
     ]);
   });

@@ -19,7 +19,12 @@ export const spendNonce = (
   return guard.spending(
     tenantId,
     values,
-    () => oauthError('invalid_nonce', 'the c_nonce has already been used', { check: 'spend-nonce' }),
+    () =>
+      oauthError(
+        'invalid_nonce',
+        'the c_nonce has already been used: get another from the nonce endpoint for each request',
+        { check: 'spend-nonce' },
+      ),
     proof && singleUseOf(proof),
   );
 };

@@ -359,7 +359,7 @@ describe('the proof type attestation', () => {
     for (const nonce of ['x', nonceOf('t2'), nonceOf('t1', NOW)])
       expect(await refusalOf(verify('attestation', [attestation([A.jwk], nonce)]))).toEqual([
         'invalid_nonce',
-        'the c_nonce is unknown or has expired',
+        'the c_nonce is unknown or has expired: get one from the nonce endpoint for each request',
       ]);
   });
 
@@ -526,7 +526,7 @@ describe('the proof type jwt with key_attestation', () => {
       const key_attestation = await attestation([A.jwk], nonce);
       expect(await refusalOf(verify('jwt', [proof(A, nonceOf(), { key_attestation })]))).toEqual([
         'invalid_nonce',
-        'the c_nonce is unknown or has expired',
+        'the c_nonce is unknown or has expired: get one from the nonce endpoint for each request',
       ]);
     }
   });

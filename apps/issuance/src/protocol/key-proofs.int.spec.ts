@@ -210,7 +210,10 @@ describe('a credential request', () => {
     const holder = makeHolder();
     const [own, attested] = [await nonceFor(), await nonceFor()];
     const key_attestation = await attest([holder], attested);
-    const used = ['invalid_nonce', 'the c_nonce has already been used'];
+    const used = [
+      'invalid_nonce',
+      'the c_nonce has already been used: get another from the nonce endpoint for each request',
+    ];
     const send = await start('Required');
     await send({ proofs: { jwt: [await prove(holder, own, { key_attestation })] } });
     const attempts = [
@@ -267,7 +270,10 @@ describe('a credential request', () => {
 
   it('of another tenant accepts neither its attestations nor the other way round [T375]', async () => {
     const holder = makeHolder();
-    const refused = { code: 'invalid_nonce', message: 'the c_nonce is unknown or has expired' };
+    const refused = {
+      code: 'invalid_nonce',
+      message: 'the c_nonce is unknown or has expired: get one from the nonce endpoint for each request',
+    };
     const foreign = await attest([holder], await nonceFor(OTHER));
     expect(await refusalOf((await start('Required'))({ proofs: { attestation: [foreign] } }))).toMatchObject(refused);
     const send = await start('Foreign', OTHER);
