@@ -172,9 +172,16 @@ describe('while the profile is haip', () => {
       (metadata['credential_configurations_supported'] as Record<string, Record<string, unknown>>)[sdJwt]!;
     const issuer = await read('/.well-known/openid-credential-issuer');
     expect(Object.keys(issuer).sort()).toEqual([
-      ...['batch_credential_issuance', 'credential_configurations_supported', 'credential_endpoint'],
-      ...['credential_issuer', 'credential_request_encryption', 'credential_response_encryption'],
-      ...['deferred_credential_endpoint', 'mdoc_iacas_uri', 'nonce_endpoint', 'notification_endpoint'],
+      ...['authorization_servers', 'batch_credential_issuance', 'credential_configurations_supported'],
+      ...['credential_endpoint', 'credential_issuer', 'credential_request_encryption'],
+      ...[
+        'credential_response_encryption',
+        'deferred_credential_endpoint',
+        'display',
+        'mdoc_iacas_uri',
+        'nonce_endpoint',
+        'notification_endpoint',
+      ],
     ]);
     expect(Object.keys(supportedOf(issuer)).sort()).toEqual([
       ...['credential_metadata', 'credential_signing_alg_values_supported'],

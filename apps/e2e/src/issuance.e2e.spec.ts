@@ -327,7 +327,7 @@ describe('a third-party wallet obtains a credential [T76, T79, T84, T86]', () =>
     expect((await tenant.api.users.update(user.id, { claims: {} })).status).toBe(404);
   });
 
-  it('by credential identifier, after authorization details in the token request [T77]', async () => {
+  it('by credential identifier, after authorization details in the token request, or by its only configuration [T77] [T740]', async () => {
     const { uri } = await offerOf(['jwt did:web']);
     const answer = await exchange({
       grant_type: PRE_AUTHORIZED,
@@ -345,7 +345,7 @@ describe('a third-party wallet obtains a credential [T76, T79, T84, T86]', () =>
     const got = await credential(body.access_token, { credential_identifier: identifier, proofs: await proofs() });
     await verifyJwtVc(expectStatus(got, 200).credentials[0]!.credential);
     const byId = { credential_configuration_id: id('jwt did:web'), proofs: await proofs() };
-    expectOAuthError(await credential(body.access_token, byId), 400, 'invalid_credential_request');
+    await verifyJwtVc(expectStatus(await credential(body.access_token, byId), 200).credentials[0]!.credential);
     const unknown = { credential_identifier: 'another', proofs: await proofs() };
     expectOAuthError(await credential(body.access_token, unknown), 400, 'unknown_credential_identifier');
   });

@@ -1011,6 +1011,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-issuer-ca': { certificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'] },
   'issuance.retrieve-issuer-metadata': {
     credential_issuer: 'https://university.example',
+    authorization_servers: ['https://university.example'],
     credential_endpoint: 'https://university.example/v1/openid/credential',
     deferred_credential_endpoint: 'https://university.example/v1/openid/deferred-credential',
     notification_endpoint: 'https://university.example/v1/openid/notification',
@@ -1192,6 +1193,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     refreshTokenDays: 30,
     deferredDays: 30,
     issuerName: 'host',
+    advertiseScopes: true,
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
     interactionHook: {
       url: 'https://hook.example.com/visit',
@@ -1274,7 +1276,17 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-type-metadata': {
     vct: 'https://university.example/v1/openid/types/StudentCard/1',
     name: 'Test credential',
-    claims: [{ path: ['given_name'], sd: 'always' }],
+    claims: [
+      { path: ['given_name'], sd: 'always' },
+      { path: ['iss'], sd: 'never' },
+      { path: ['iat'], sd: 'never' },
+      { path: ['nbf'], sd: 'never' },
+      { path: ['exp'], sd: 'never' },
+      { path: ['vct'], sd: 'never' },
+      { path: ['vct#integrity'], sd: 'never' },
+      { path: ['cnf'], sd: 'never' },
+      { path: ['status'], sd: 'never' },
+    ],
   },
   'issuance.retrieve-user': { id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60', claims: { given_name: 'Ada' } },
   'issuance.retrieve-wallet': {
@@ -1428,6 +1440,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     refreshTokenDays: 30,
     deferredDays: 30,
     issuerName: 'host',
+    advertiseScopes: true,
     encryption: { enabled: true, requestRequired: false, responseRequired: false },
     interactionHook: {
       url: 'https://hook.example.com/visit',

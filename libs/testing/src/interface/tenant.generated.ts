@@ -5793,6 +5793,9 @@ export interface operations {
           /**
            * @example {
            *       "credential_issuer": "https://university.example",
+           *       "authorization_servers": [
+           *         "https://university.example"
+           *       ],
            *       "credential_endpoint": "https://university.example/v1/openid/credential",
            *       "deferred_credential_endpoint": "https://university.example/v1/openid/deferred-credential",
            *       "notification_endpoint": "https://university.example/v1/openid/notification",
@@ -8376,6 +8379,7 @@ export interface operations {
            *       "refreshTokenDays": 30,
            *       "deferredDays": 30,
            *       "issuerName": "host",
+           *       "advertiseScopes": true,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -8445,6 +8449,7 @@ export interface operations {
            *       "refreshTokenDays": 30,
            *       "deferredDays": 30,
            *       "issuerName": "host",
+           *       "advertiseScopes": true,
            *       "encryption": {
            *         "enabled": true,
            *         "requestRequired": false,
@@ -9941,6 +9946,54 @@ export interface operations {
            *             "given_name"
            *           ],
            *           "sd": "always"
+           *         },
+           *         {
+           *           "path": [
+           *             "iss"
+           *           ],
+           *           "sd": "never"
+           *         },
+           *         {
+           *           "path": [
+           *             "iat"
+           *           ],
+           *           "sd": "never"
+           *         },
+           *         {
+           *           "path": [
+           *             "nbf"
+           *           ],
+           *           "sd": "never"
+           *         },
+           *         {
+           *           "path": [
+           *             "exp"
+           *           ],
+           *           "sd": "never"
+           *         },
+           *         {
+           *           "path": [
+           *             "vct"
+           *           ],
+           *           "sd": "never"
+           *         },
+           *         {
+           *           "path": [
+           *             "vct#integrity"
+           *           ],
+           *           "sd": "never"
+           *         },
+           *         {
+           *           "path": [
+           *             "cnf"
+           *           ],
+           *           "sd": "never"
+           *         },
+           *         {
+           *           "path": [
+           *             "status"
+           *           ],
+           *           "sd": "never"
            *         }
            *       ]
            *     }
