@@ -23,7 +23,7 @@ const WARM_UP = 10;
 const SAMPLES = 8;
 /** Without an offset: found on the stack of what resolved a promise. */
 const ON_STACK = /\.js: /;
-const IN_THREAD = /\/(sqlite\.worker|embedded\.jobs|feed\.jobs|replay\.jobs)\.js:/;
+const IN_THREAD = /\/(sqlite\.worker|embedded\.jobs|replay\.jobs)\.js:/;
 
 describe('the path of a credential request', () => {
   let platform: PlatformProcess;
@@ -66,7 +66,7 @@ describe('the path of a credential request', () => {
   /**
    * Counted are the functions called in the async context of the request, from its arrival to the last listener of its response, those on the
    * stack of whatever resolved a promise that this context waited for (replies of the SQLite threads), and those called in the SQLite threads of
-   * events, feed and replay guard meanwhile. Not counted are the loops of consumers, for which no answer waits, and functions that only some of
+   * events and replay guard meanwhile. Not counted are publishing to the feed and the loops of consumers, for which no answer waits, and functions that only some of
    * the samples call (a cache was refilled, a checkpoint was due).
    */
   it(`calls at most ${MOST_FUNCTIONS} functions of apps/ and libs/`, async () => {
