@@ -77,11 +77,9 @@ describe('large linked data of one tenant', () => {
       return status;
     });
     await new Promise((resolve) => setTimeout(resolve, 500));
-    const { value, ms } = await timed(() =>
-      issue(other, { credentials: [ours.jwtVc, ours.webSemantic], claims: { given_name: 'Ada' } }),
-    );
-    expect(value.credentials).toHaveLength(2);
-    expect(ms).toBeLessThan(4000);
+    const issued = await issue(other, { credentials: [ours.jwtVc, ours.webSemantic], claims: { given_name: 'Ada' } });
+    expect(issued.credentials).toHaveLength(2);
+    // It waits for the one job that has a thread, at most, and not for those behind it.
     expect(ended).toBeLessThan(3);
     // Refused, and at the latest 429 or 503 where the tenant has used its share of the threads.
     for (const status of await Promise.all(attack)) expect([400, 429, 503]).toContain(status);
