@@ -71,7 +71,9 @@ export class ClaimUse {
     const configuration = await this.configurations.find(tenantId, configurationId);
     if (!configuration) return new Set();
     const sourced = await this.parametersOf(tenantId, configuration);
-    return new Set([...mappingsOf(this.formats, configuration), ...sourced].flatMap(outermostClaim));
+    return new Set(
+      [...mappingsOf(this.formats.byName[configuration.format], configuration), ...sourced].flatMap(outermostClaim),
+    );
   }
 
   private async parametersOf(

@@ -130,7 +130,9 @@ export class OfferEntries {
     if (!known.areComplete) return undefined;
     try {
       // As when it is issued.
-      const used = new Set(mappingsOf(this.formats, configuration).flatMap(outermostClaim));
+      const used = new Set(
+        mappingsOf(this.formats.byName[configuration.format], configuration).flatMap(outermostClaim),
+      );
       const unusedClaims = Object.keys(known.claims).filter((name) => !used.has(name));
       const claims = format.mapClaims(configuration, { ...known, unusedClaims });
       return isKept ? documentSizeFault(format, claims) : undefined;
