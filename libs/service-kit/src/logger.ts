@@ -48,7 +48,19 @@ export const createLogger = (level: string, { service = 'platform', destination 
       censor: '***',
     },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination ?? standardOutput());
+};
+
+/** Characters that wait for a standard output that takes none; further lines are dropped. */
+const MOST_WAITING = 8 * 1024 * 1024;
+
+/** A full disk, or a reader that is gone, must not end the process: the lines are written later, or dropped. */
+const standardOutput = (): DestinationStream => {
+  const output = pino.destination({ dest: 1, sync: false, maxLength: MOST_WAITING });
+  output.on('error', () => undefined);
+  // Also of lines that are not written by the logger.
+  process.stdout.on('error', () => undefined);
+  return output;
 };
 
 /** Nest's own messages, in the same log; only warnings and errors. */
