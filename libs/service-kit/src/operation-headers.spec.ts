@@ -50,6 +50,11 @@ const kinds = [
   ['machine', listTenants, machine],
   ['holder', issueCredential, { ...holder, traceparent }],
   ['public', retrieveOfferContent, open],
+  [
+    'public of a tenant with a name of any characters',
+    retrieveOfferContent,
+    { ...open, tenant: { ...tenant, name: 'Universität "Ж" 😀 \\ \u2028' } },
+  ],
   ['public with the public address', retrieveIssuerMetadata, addressed],
   ['public on a host of the platform', issueToken, platform],
   ['service for a tenant', reserveIssuerKey, forTenant],
@@ -133,6 +138,7 @@ describe('the context in the headers of a message', () => {
       'is too long',
     ],
     ['tenant', '[]', 'tenant.id must be a text that is not empty'],
+    ['tenant', '{"id":"t1","host":"h","baseUrl":"b","name":""}', 'tenant.name must be a text that is not empty'],
     ['tenant', '{"id":"t1","host":"h"}', 'tenant.baseUrl must be a text that is not empty'],
     ['tenant', '{"id":"t1","host":"","baseUrl":"b"}', 'tenant.host must be a text that is not empty'],
   ])('is refused with %s = %s', (name, value, problem) => {
@@ -143,6 +149,11 @@ describe('the context in the headers of a message', () => {
     const record = { startedAt: '2026-01-02T03:04:05.678Z', outcome: 'FAIL', object: { type: 'x', id: 'y' } };
     const headers = { ...contextToHeaders(createDid, client), record: JSON.stringify(record) };
     expect(contextFromHeaders(createDid, headers).record).toEqual({ startedAt: record.startedAt });
+  });
+
+  it('has ASCII headers only', () => {
+    const named = { ...client, tenant: { ...tenant, name: 'Universität 😀\u2028' } };
+    for (const header of Object.values(contextToHeaders(createDid, named))) expect(header).toMatch(/^[\x20-\x7e]*$/);
   });
 
   it('ignores headers and members of a newer release', () => {

@@ -9,6 +9,13 @@ import {
 } from '@attestry/contracts';
 import type { Headers } from '@attestry/messaging';
 
+/** Names of tenants may have any character, headers of messages only those of ASCII. */
+const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** The members of the context that the operation has, as message headers. */
 export const contextToHeaders = (operation: Operation, context: OperationContext): Headers => ({
   'request-id': context.requestId,
@@ -16,7 +23,7 @@ export const contextToHeaders = (operation: Operation, context: OperationContext
   deadline: String(context.deadline),
   caller: JSON.stringify(context.caller),
   ...(context.traceparent && { traceparent: context.traceparent }),
-  ...(operation.forTenant && { tenant: JSON.stringify(context.tenant) }),
+  ...(operation.forTenant && { tenant: asciiJson(context.tenant) }),
   ...(operation.publicUrl && { 'public-url': context.publicUrl! }),
   ...(operation.idempotent && context.idempotencyKey !== undefined && { 'idempotency-key': context.idempotencyKey }),
   ...(operation.http?.document && context.document !== undefined && { document: context.document }),
@@ -78,7 +85,7 @@ export const contextFromHeaders = (operation: Operation, headers: Headers): Oper
   const caller = recordOf('caller');
   const kind = textOf('caller.kind', caller['kind']);
   const name = NAME_OF_CALLER[kind];
-  const { id, host, baseUrl } = forTenant ? recordOf('tenant') : {};
+  const { id, host, baseUrl, name: tenantName } = forTenant ? recordOf('tenant') : {};
   const { traceparent, 'idempotency-key': idempotencyKey } = headers;
   return {
     requestId: textOf('request-id'),
@@ -91,6 +98,7 @@ export const contextFromHeaders = (operation: Operation, headers: Headers): Oper
         id: textOf('tenant.id', id),
         host: textOf('tenant.host', host),
         baseUrl: textOf('tenant.baseUrl', baseUrl),
+        ...(tenantName !== undefined && { name: textOf('tenant.name', tenantName) }),
       },
     }),
     ...(publicUrl && { publicUrl: textOf('public-url') }),
