@@ -966,6 +966,7 @@ describe('the directory', () => {
     const found = {
       tenantId: id,
       host,
+      name: 'found',
       restrictIdentityRoles: false,
       clients: [{ clientId: own.clientId, roles: ['admin'], secrets: [secretId] }],
     };

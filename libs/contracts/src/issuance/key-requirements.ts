@@ -32,7 +32,7 @@ export class KeyAttestationRequirement {
 
 /** Members that the configurations of every format have, in requests and responses. */
 export class KeyRequirements {
-  /** Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+  /** Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
   @Optional()
   @Nested(KeyAttestationRequirement, {
     message: 'must be an object with rootCertificates, and optionally keyStorage and userAuthentication',

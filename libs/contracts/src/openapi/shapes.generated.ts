@@ -438,7 +438,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -470,7 +471,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -530,7 +532,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -563,7 +566,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -1449,7 +1453,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -1487,7 +1492,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -1759,7 +1765,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -1797,7 +1804,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -2993,7 +3001,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -3029,7 +3038,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -3580,7 +3590,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',
@@ -3632,7 +3643,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       keyAttestation: {
         $ref: '#/components/schemas/KeyAttestationRequirement',
-        description: 'Requires that the keys of credentials are attested. Default: key attestations are rejected.',
+        description:
+          'Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored.',
       },
       proofRootCertificates: {
         type: 'array',

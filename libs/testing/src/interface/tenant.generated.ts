@@ -2627,7 +2627,7 @@ export interface components {
       id: string;
       /** @description DID whose key signs the credentials. */
       issuer: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
@@ -2698,7 +2698,7 @@ export interface components {
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: {
         /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
         keyStorage?: string[];
@@ -2731,7 +2731,7 @@ export interface components {
       id: string;
       /** @description DID whose key signs the credentials. */
       issuer: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
@@ -2804,7 +2804,7 @@ export interface components {
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: {
         /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
         keyStorage?: string[];
@@ -3320,7 +3320,7 @@ export interface components {
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
       issuerDid: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       name: string;
@@ -3410,7 +3410,7 @@ export interface components {
       };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: {
         /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
         keyStorage?: string[];
@@ -3486,7 +3486,7 @@ export interface components {
       expiresIn: components['schemas']['Duration'];
       id: string;
       includeStatus: boolean;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
@@ -3581,7 +3581,7 @@ export interface components {
       readonly id?: string;
       /** @description Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: {
         /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
         keyStorage?: string[];
@@ -4144,7 +4144,7 @@ export interface components {
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
       issuerDid?: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       name: string;
@@ -4227,7 +4227,7 @@ export interface components {
       };
       /** @description DID of the tenant that must exist as long as the configuration does, and whose domain must not have been withdrawn when a credential is issued. It does not sign: `iss` is the credential issuer identifier, and the key has a certificate. Cannot be changed later. */
       issuerDid?: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: {
         /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
         keyStorage?: string[];
@@ -4614,7 +4614,7 @@ export interface components {
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
       issuerDid: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: components['schemas']['KeyAttestationRequirement'];
       maxIssuances?: number;
       name: string;
@@ -4707,7 +4707,7 @@ export interface components {
       };
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
-      /** @description Requires that the keys of credentials are attested. Default: key attestations are rejected. */
+      /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
       keyAttestation?: {
         /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
         keyStorage?: string[];
