@@ -111,7 +111,7 @@ export const usesDataFolder = (config: PlatformConfig, needs: ReadonlySet<Engine
 
 const IN_DATABASE: readonly EngineNeed[] = ['domain', 'operations', 'keys'];
 /** See `ProjectionRunnerOptions.restMs`: a batch costs the same for one event as for a hundred. */
-const EMBEDDED_REST_MS = 250;
+const EMBEDDED_REST_MS = 100;
 
 /** Opens the engines of one process, with the configured adapters. */
 class Opening {
