@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { root } from '../setup.mjs';
 
 const SUITE = 'https://localhost.emobix.co.uk:8443';
-/** RFC 2606 §2, RFC 6761 §6: nobody reaches these names from elsewhere. */
+/** RFC 2606 §2, RFC 6761 §6: these names are reserved and cannot be reached from other machines. */
 const RESERVED = /(^|\.)(localhost|test|example|invalid)$|^127(\.\d+){3}$|^\[::1\]$/;
 
 /** The tenant and the settings for the OpenID conformance suite (docs/guides/openid-certification.md). */

@@ -410,9 +410,9 @@ describe('an authorization request', () => {
     'with %s is returned to the wallet, and JSON where it is pushed [T75] [T290] [T473]',
     async (_, change, error, description) => {
       const form = formWith(change);
-      const told = description.replace('TENANT', tenant.url);
-      expect(await shown(await openAuthorization(form))).toEqual(atWallet(error, told, form.get('state')));
-      expect(received(await post(PAR, form))).toEqual(refused(400, error, told));
+      const expected = description.replace('TENANT', tenant.url);
+      expect(await shown(await openAuthorization(form))).toEqual(atWallet(error, expected, form.get('state')));
+      expect(received(await post(PAR, form))).toEqual(refused(400, error, expected));
     },
   );
 

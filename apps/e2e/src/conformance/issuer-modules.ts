@@ -81,7 +81,7 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
       });
       expect(metadata.batch_credential_issuance.batch_size).toBeGreaterThanOrEqual(2);
       const supported = metadata.credential_configurations_supported;
-      // The suite warns of others; `mdoc_iacas_uri` is an extension of the specification. Those for drafts are in the profile `default` alone.
+      // The suite warns of unknown members; `mdoc_iacas_uri` is an extension of the specification. Members for drafts are in the profile `default` alone.
       if (profile === 'haip') {
         const unexpected = Object.keys(metadata).filter((name) => !METADATA_MEMBERS.has(name));
         const ofConfigurations = Object.values(supported).flatMap((of) => Object.keys(of));

@@ -27,7 +27,7 @@ const LIMIT_MS = 480_000;
 const END_OF_ACCESS_MS = 1000;
 /** Longest delay of other deliveries by a receiver that does not answer, milliseconds; its own time-out is 2,000. */
 const UNDISTURBED_MS = 1000;
-/** Deliveries of others are measured again while they are late: a busy machine delays some of them, a blocked queue delays all. */
+/** Deliveries of the other tenants are measured again while they are late: a busy machine delays some of them, a blocked queue delays all. */
 const ROUNDS = 3;
 
 const missing = missingEngines({});

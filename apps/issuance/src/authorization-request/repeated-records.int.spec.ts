@@ -54,7 +54,7 @@ describe('calls of callers who proved nothing, beyond 20 a minute', () => {
     await repeat(async () => expect(await push()).toBe(201));
     isRefused = true;
     await repeat(async () => expect((await comeBack(await begin())).get('error')).toBeTruthy());
-    // A state that nobody has is no record.
+    // An unknown state leaves no record.
     await repeat(() => send(completeAuthorization, { url: '/v1/oauth/authentication/callback?state=guessed&code=x' }));
     isRefused = false;
     await repeat(async () => expect((await comeBack(await begin())).get('code')).toBeTruthy(), 2);

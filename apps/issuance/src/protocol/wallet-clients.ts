@@ -40,7 +40,7 @@ export class WalletClients {
     clientId: string | undefined,
     tenant: TenantContext,
   ): Promise<WalletClient> {
-    // Nobody would have authenticated the client, which believes that it was (attestation-based client authentication §5.1).
+    // The client would not be authenticated, although it believes that it was (attestation-based client authentication §5.1).
     if (clientId === undefined && raw.headers['oauth-client-attestation'] !== undefined)
       throw attestationError('client attestation: sub must name the client of a request without client_id');
     const wallet = clientId === undefined ? undefined : await this.wallets.findWallet(tenant.id, clientId);
