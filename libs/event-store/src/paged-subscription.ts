@@ -12,9 +12,9 @@ export class PagedSubscription implements Subscription {
   private cursor: number;
   /** Everything up to here was handed over or skipped. */
   private reported: number;
-  private dirty = false;
+  private dirty = true;
   private ended = false;
-  private running: Promise<void> | undefined;
+  private readonly running: Promise<void>;
   /** While it waits for an append. */
   private resume: (() => void) | undefined;
   private hiddenAt = -Infinity;
@@ -27,6 +27,7 @@ export class PagedSubscription implements Subscription {
     private readonly onEnd: () => void,
   ) {
     this.cursor = this.reported = options.after;
+    this.running = this.deliver();
   }
 
   /** Behind `after` and up to `last` there are events of these categories only. */
@@ -37,17 +38,18 @@ export class PagedSubscription implements Subscription {
     for (const category of categories) isWanted ||= wanted!.includes(category);
     if (isWanted) {
       this.dirty = true;
-      return this.startDelivery();
+      this.resume?.();
+      return;
     }
     this.cursor = Math.max(this.cursor, last);
     const waitMs = this.hiddenAt + HIDDEN_MS - performance.now();
-    if (waitMs <= 0) this.startDelivery();
+    if (waitMs <= 0) this.resume?.();
     else this.hiddenTimer ??= setTimeout(() => this.reportHidden(), waitMs).unref();
   }
 
   wake(): void {
     this.dirty = true;
-    this.startDelivery();
+    this.resume?.();
   }
 
   /** Ends with an error. */
@@ -71,12 +73,6 @@ export class PagedSubscription implements Subscription {
 
   private reportHidden(): void {
     this.hiddenTimer = undefined;
-    this.startDelivery();
-  }
-
-  private startDelivery(): void {
-    if (this.ended) return;
-    this.running ??= this.deliver();
     this.resume?.();
   }
 

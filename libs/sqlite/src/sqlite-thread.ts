@@ -94,7 +94,10 @@ export class SqliteThread {
     const answer = Promise.withResolvers<T>();
     this.pending.set(id, answer as PromiseWithResolvers<unknown>);
     this.queue.push([id, job, args]);
-    if (!this.busy) this.flush();
+    if (!this.busy) {
+      this.busy = true;
+      setImmediate(this.send);
+    }
     return answer.promise;
   }
 
@@ -108,20 +111,17 @@ export class SqliteThread {
     return this.closed;
   }
 
-  private flush(): void {
-    this.busy = true;
-    // After the events of this turn, so that calls of many requests are sent together: waking a thread costs more than a call.
-    setImmediate(() => {
-      const calls = this.queue;
-      this.queue = [];
-      try {
-        this.worker.postMessage(calls);
-      } catch (error) {
-        if (!(error instanceof DOMException)) throw error;
-        this.sendCloneable(calls);
-      }
-    });
-  }
+  /** Runs after the events of a turn, so that calls of many requests are sent together: waking a thread costs more than a call. */
+  private readonly send = (): void => {
+    const calls = this.queue;
+    this.queue = [];
+    try {
+      this.worker.postMessage(calls);
+    } catch (error) {
+      if (!(error instanceof DOMException)) throw error;
+      this.sendCloneable(calls);
+    }
+  };
 
   /** One call's arguments cannot be copied to the thread: only its caller gets the error, the others continue. */
   private sendCloneable(calls: [number, string, unknown][]): void {
@@ -141,8 +141,8 @@ export class SqliteThread {
 
   private readonly receive = (answers: [number, 0 | 1, unknown][] | 'closed'): void => {
     if (answers === 'closed') return;
-    this.busy = false;
-    if (this.queue.length) this.flush();
+    this.busy = this.queue.length > 0;
+    if (this.busy) setImmediate(this.send);
     else if (this.closed) this.worker.postMessage('close');
     for (const [id, failed, value] of answers) {
       const call = this.pending.get(id)!;

@@ -12,6 +12,7 @@ import {
   PlatformProcess,
   registerWallet,
   startPlatformProcess,
+  waitUntil,
   type TenantUnderTest,
 } from '@attestry/testing';
 import { issue, makeIssuer, type Issuer } from '../journey.js';
@@ -32,7 +33,7 @@ let other: TenantUnderTest;
 let large: Issuer;
 let small: Issuer;
 beforeAll(async () => {
-  const env = { MAX_UNREAD_BYTES: '', MAX_UNREAD_BYTES_TOTAL: '', MAX_CALLS_IN_FLIGHT: '' };
+  const env = { MAX_UNREAD_BYTES: '', MAX_UNREAD_BYTES_TOTAL: '', MAX_CALLS_IN_FLIGHT: '', ADMIN_PORT: '0' };
   platform = await startPlatformProcess({ env, startTimeoutMs: PLATFORM_START_MS });
   const management = await connectManagement(platform);
   flooded = await createTenantUnderTest(platform, management, 'flooded');
@@ -119,10 +120,19 @@ describe('500 connections of two addresses that read nothing of a document', () 
     await new Promise((resolve) => socket.once('connect', resolve));
     socket.write(`GET ${path} HTTP/1.1\r\nHost: ${flooded.host}\r\n\r\n`);
   };
-  const flood = (path: string) => async () => {
+  const flood = (path: string, until: () => Promise<unknown>) => async () => {
     for (let n = 0; n < 500; n++) await ask(path, n % 2 ? '127.0.0.2' : '127.0.0.3');
-    await pause(12_000);
+    await until();
   };
+  /** Until the platform has ended an answer of which its client took nothing for ten seconds. */
+  const untilEnded = () =>
+    waitUntil(
+      async () => {
+        const metrics = await (await fetch(`http://127.0.0.1:${platform.ready.adminPort}/metrics`)).text();
+        return /^attestry_http_refused_total\{reason="timeout"\} [1-9]/m.test(metrics);
+      },
+      { what: 'an answer that was ended', timeoutMs: 60_000 },
+    );
   /** What each connection has received and gets now that it reads. */
   const received = () =>
     Promise.all(
@@ -153,7 +163,7 @@ describe('500 connections of two addresses that read nothing of a document', () 
         expectStatus(await flooded.api.jwtVc.create({ ...request, issuerDid: large.did }), 201);
       }
       const path = '/.well-known/openid-credential-issuer';
-      isUndisturbed(await besideIssuance(flood(path)));
+      isUndisturbed(await besideIssuance(flood(path, untilEnded)));
       const [status, length] = await read(path);
       expect([status, length > 1.6 * MIB]).toEqual([200, true]);
       // The share of each address, 16 MiB; the other requests got a 429, or their answers were ended after 10 s.
@@ -174,7 +184,7 @@ describe('500 connections of two addresses that read nothing of a document', () 
           ),
         );
       const path = '/.well-known/did-configuration.json';
-      isUndisturbed(await besideIssuance(flood(path)));
+      isUndisturbed(await besideIssuance(flood(path, () => pause(5000))));
       const [status, length] = await read(path);
       expect([status, length > 100_000]).toEqual([200, true]);
     },

@@ -29,6 +29,7 @@ export class ListCredentials {
     const scope = [userId, credentialConfigurationId, status, format, issuedFrom, issuedTo].map((one) => one ?? '');
     const codec = listCursors(this.macs, [tenant.id, 'credentials', ...scope]);
     const after = cursor === undefined ? undefined : codec.decode(cursor);
+    await this.users.running.ownWrites();
     const { rows, last } = await selectCredentials(db, { tenantId: tenant.id, filters, limit, after });
     return {
       data: rows.map((row) => ({ ...credentialOfRow(row), userId: row.user_id })),

@@ -17,6 +17,7 @@ export class ListDeferredIssuances {
     { query }: RequestOf<typeof listDeferredIssuances>,
     { tenant }: ClientContext,
   ): Promise<PageOf<DeferredIssuance>> {
+    await this.deferred.running.ownWrites();
     const rows = this.deferred.rowsOf(tenant.id, this.clock.now());
     const found = await listPage(rows, query, this.macs, [tenant.id, 'deferred'], { contents: ['record'] });
     return { ...found, data: found.data.map(viewOfRow) };

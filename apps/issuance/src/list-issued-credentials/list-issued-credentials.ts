@@ -29,6 +29,7 @@ export class ListIssuedCredentials {
     // Credentials that wallets collect have no tag, and there are no others: no list with a tag has a second page.
     if (query.tag !== undefined && query.cursor !== undefined) throw new InvalidCursor();
     if (query.tag !== undefined) return { data: [] };
+    await this.users.running.ownWrites();
     let rows = this.users.credentialsOf(tenantId, format);
     if (query.type !== undefined) rows = rows.where('type', '=', query.type);
     const list = [tenantId, 'issued-credentials', format, query.type ?? ''];

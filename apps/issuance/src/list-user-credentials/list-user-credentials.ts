@@ -20,6 +20,7 @@ export class ListUserCredentials {
     const tenantId = tenant.id;
     const { state } = await this.known.load(tenantId, params.userId);
     const { id } = activeUser(state);
+    await this.users.running.ownWrites();
     const rows = this.users.running.db
       .selectFrom('issuance_credentials')
       .selectAll()

@@ -14,6 +14,7 @@ export class ListUsers {
 
   async execute({ query }: RequestOf<typeof listUsers>, { tenant }: ClientContext): Promise<PageOf<User>> {
     const tenantId = tenant.id;
+    await this.users.running.ownWrites();
     const rows = this.users.running.db.selectFrom('issuance_users').selectAll().where('tenant_id', '=', tenantId);
     const found = await listPage(rows, query, this.macs, [tenantId, 'users'], {
       contents: ['sealed_claims', 'sealed_link'],

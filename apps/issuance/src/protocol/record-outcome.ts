@@ -121,7 +121,6 @@ export const recordOutcome = async <T>(
     },
   };
   const write = async (refusal?: AppError): Promise<void> => {
-    if (!isNamed || record.isStored) return;
     const message = record.messageOf(clock.now().toISOString());
     const { deadline } = context;
     try {
@@ -135,12 +134,12 @@ export const recordOutcome = async <T>(
   };
   try {
     const answer = await run(wallet);
-    await write();
+    if (isNamed && !record.isStored) await write();
     return answer;
   } catch (error) {
     const refusal = error instanceof AppError ? error : toAppError(error, context, logger);
     setRefusal(refusal);
-    await write(refusal);
+    if (isNamed && !record.isStored) await write(refusal);
     throw refusal;
   }
 };

@@ -20,6 +20,7 @@ export class AttemptsReadModel extends ReadModel<AttemptTables> {
     { tenantId, webhookId, since }: { tenantId: string; webhookId: string; since: string },
     request: PageQuery,
   ): Promise<PageOf<WebhookAttempt>> {
+    await this.running.ownWrites();
     const query = this.running.db
       .selectFrom('webhook_attempt')
       .where('tenant_id', '=', tenantId)

@@ -224,7 +224,6 @@ export class EmbeddedEventStore extends EventStore {
       this.subscriptions.delete(subscription),
     );
     this.subscriptions.add(subscription);
-    subscription.wake();
     this.pollTimer ??= setInterval(() => void this.poll(), POLL_MS).unref();
     return subscription;
   }

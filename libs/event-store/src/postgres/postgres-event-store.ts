@@ -191,7 +191,6 @@ export class PostgresEventStore extends EventStore {
       this.subscriptions.delete(subscription),
     );
     this.subscriptions.add(subscription);
-    subscription.wake();
     this.notifications ??= this.listen();
     this.pollTimer ??= setInterval(() => void this.poll(), POLL_MS).unref();
     return subscription;

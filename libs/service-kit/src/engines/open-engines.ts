@@ -111,9 +111,7 @@ export const usesDataFolder = (config: PlatformConfig, needs: ReadonlySet<Engine
 
 const IN_DATABASE: readonly EngineNeed[] = ['domain', 'operations', 'keys'];
 /** See `ProjectionRunnerOptions.restMs`: a batch costs the same for one event as for a hundred. */
-const EMBEDDED_REST_MS = 100;
-/** Of the audit trail, whose rows cost the most, and whose queries wait for what the caller did. */
-const ANALYTICS_REST_MS = 250;
+const EMBEDDED_REST_MS = 250;
 
 /** Opens the engines of one process, with the configured adapters. */
 class Opening {
@@ -318,7 +316,7 @@ class Opening {
             leases,
             ownWriteMs: this.config.ownWriteMs,
             // Whoever waits for a position is in this process and cuts the pause short.
-            restMs: name === 'analytics' ? ANALYTICS_REST_MS : EMBEDDED_REST_MS,
+            restMs: EMBEDDED_REST_MS,
             holder: 'embedded',
             onFailure,
             onDatabaseFailure: this.fatal,
