@@ -632,7 +632,7 @@ export const SETTINGS = {
   ),
   ownWriteMs: setting(
     'OWN_WRITE_WAIT_MS',
-    'Maximum time in milliseconds that a write, or a query of analytics events, waits until the read models contain all acknowledged changes.',
+    'Maximum time in milliseconds that a write, or a list that wallets and deliveries change too, waits until the read models contain all acknowledged changes.',
     '250',
     integer(0, 10_000),
   ),

@@ -110,7 +110,7 @@ export const usesDataFolder = (config: PlatformConfig, needs: ReadonlySet<Engine
   (config.redisUrl === undefined && needs.has('replay-guard'));
 
 const IN_DATABASE: readonly EngineNeed[] = ['domain', 'operations', 'keys'];
-/** See `ProjectionRunnerOptions.restMs`: a batch costs the same for one event as for a hundred. */
+/** See `ProjectionRunnerOptions.restMs`: a batch costs the same for one event as for a hundred (ADR 0111). */
 const EMBEDDED_REST_MS = 250;
 
 /** Opens the engines of one process, with the configured adapters. */
