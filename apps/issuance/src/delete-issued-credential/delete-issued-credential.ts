@@ -22,7 +22,7 @@ export class DeleteIssuedCredential {
   async execute({ params }: RequestOf<RegistryOperations['delete']>, context: ClientContext): Promise<void> {
     const tenantId = context.tenant.id;
     const { format, resources } = this.formats.ofCall(context);
-    const row = await this.users.credentialsOf(tenantId, format).where('id', '=', params.id).executeTakeFirst();
+    const row = await this.users.findCredential(tenantId, format, params.id);
     if (!row) throw notFound();
     const events = eventContext(context);
     const erased = await this.persisted.erase(tenantId, params.id, events);

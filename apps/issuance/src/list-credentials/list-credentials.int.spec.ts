@@ -81,7 +81,10 @@ const list = (
   db: Kysely<UserTables> = running.db,
   readsOwnVersion = true,
 ): Promise<PageOf<TenantCredential>> => {
-  const handler = new ListCredentials({ running: { db, readsOwnVersion } } as UsersReadModel, engines.vault.macs);
+  const handler = new ListCredentials(
+    { running: { db, readsOwnVersion, ownWrites: async () => true } } as UsersReadModel,
+    engines.vault.macs,
+  );
   const tenant = { id: tenantId, host: 'h', baseUrl: 'http://h' };
   return handler.execute({ params: {}, body: {}, query }, { tenant } as ClientContext);
 };

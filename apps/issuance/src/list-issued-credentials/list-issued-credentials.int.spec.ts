@@ -49,7 +49,9 @@ afterAll(async () => {
 
 const list = (db: Kysely<UserTables>, id: string, query: ListIssuedCredentialsQuery, readsOwnVersion = true) => {
   const handler = new ListIssuedCredentials(
-    Object.assign(Object.create(UsersReadModel.prototype) as UsersReadModel, { running: { db, readsOwnVersion } }),
+    Object.assign(Object.create(UsersReadModel.prototype) as UsersReadModel, {
+      running: { db, readsOwnVersion, ownWrites: async () => true },
+    }),
     new Formats([{ format: 'ldp_vc' } as LdpVc]),
     engines.vault.macs,
   );
@@ -82,7 +84,7 @@ it('finds one credential by its id without reading others', async () => {
   expect(readsOwnVersion).toBe(true);
   const plans = await plansOf(db, async (planned) => {
     const reader = Object.assign(Object.create(UsersReadModel.prototype) as UsersReadModel, {
-      running: { db: planned, readsOwnVersion },
+      running: { db: planned, readsOwnVersion, ownWrites: async () => true },
     });
     const row = await reader.credentialsOf(MANY.tenantId, 'ldp_vc').where('id', '=', uuid(4711)).executeTakeFirst();
     expect(row).toMatchObject({ id: uuid(4711), tenant_id: MANY.tenantId });

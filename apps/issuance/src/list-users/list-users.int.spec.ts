@@ -45,7 +45,7 @@ afterAll(async () => {
 const list = (db: Kysely<UserTables>, id: string, query: PageQuery) => {
   const { vault, logger } = engines;
   const handler = new ListUsers(
-    { running: { db } } as UsersReadModel,
+    { running: { db, ownWrites: async () => true } } as UsersReadModel,
     new UserClaims(vault.sealing, logger),
     vault.macs,
   );

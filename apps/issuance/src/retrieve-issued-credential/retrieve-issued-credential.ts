@@ -29,7 +29,7 @@ export class RetrieveIssuedCredential {
   ): Promise<PersistedCredential> {
     const tenantId = context.tenant.id;
     const { format } = this.formats.ofCall(context);
-    const row = await this.users.credentialsOf(tenantId, format).where('id', '=', params.id).executeTakeFirst();
+    const row = await this.users.findCredential(tenantId, format, params.id);
     const { state } = await this.streams.load(issuedCredential, issuedCredentialStream(tenantId, params.id));
     if (!row || state.status === 'deleted') throw notFound();
     const credential = await this.persisted.load(tenantId, params.id);

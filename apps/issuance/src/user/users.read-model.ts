@@ -299,6 +299,15 @@ export class UsersReadModel extends ReadModel<UserTables> {
       .where('format', '=', format);
   }
 
+  /** One of them, even if a wallet has only just collected it (ADR 0111). @throws AppError 503 */
+  async findCredential(tenantId: string, format: CredentialFormat, id: string) {
+    const find = () => this.credentialsOf(tenantId, format).where('id', '=', id).executeTakeFirst();
+    const found = await find();
+    if (found) return found;
+    await this.running.ownWrites();
+    return find();
+  }
+
   /** Ids of the sessions and offers whose keys seal claims of the user. */
   async sessionsOf(tenantId: string, userId: string): Promise<string[]> {
     const rows = await this.running.db
