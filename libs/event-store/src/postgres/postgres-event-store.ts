@@ -42,8 +42,10 @@ import { PostgresSnapshots } from './postgres-snapshots.js';
 import { EVENT_TABLES, LEASE_TABLES } from './schema.js';
 import { statementsOf, type EventRow, type PageRow, type Statement } from './statements.js';
 
-/** A notification may be lost with its connection: longest delay until events are found. */
+/** Longest delay until events are found while no notifications arrive, milliseconds. */
 const POLL_MS = 500;
+/** The same while they do: a connection may be dead without being closed. */
+const LISTENING_POLL_MS = 15_000;
 /** A page ends early at this size: pages of large events must not fill the memory. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
@@ -63,6 +65,7 @@ export class PostgresEventStore extends EventStore {
   private newest = 0;
   private pollTimer: NodeJS.Timeout | undefined;
   private polling = false;
+  private polledAt = -Infinity;
   private upkeep: PartitionUpkeep | undefined;
   private closing: Promise<void> | undefined;
 
@@ -192,7 +195,7 @@ export class PostgresEventStore extends EventStore {
     );
     this.subscriptions.add(subscription);
     this.notifications ??= this.listen();
-    this.pollTimer ??= setInterval(() => void this.poll(), POLL_MS).unref();
+    this.pollTimer ??= setInterval(() => void this.pollWhenDue(), POLL_MS).unref();
     return subscription;
   }
 
@@ -275,9 +278,14 @@ export class PostgresEventStore extends EventStore {
     });
   }
 
+  private async pollWhenDue(): Promise<void> {
+    if (!this.listening || performance.now() - this.polledAt >= LISTENING_POLL_MS) await this.poll();
+  }
+
   private async poll(): Promise<void> {
     if (this.polling || this.subscriptions.size === 0) return;
     this.polling = true;
+    this.polledAt = performance.now();
     try {
       this.wake(Number((await this.head()) ?? 0));
     } catch (error) {

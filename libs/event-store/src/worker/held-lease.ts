@@ -1,4 +1,5 @@
 import type { Lease, Leases } from '../event-store.js';
+import { untilTick } from './until-tick.js';
 
 export const DEFAULT_LEASE_MS = 6000;
 
@@ -8,7 +9,7 @@ export interface LeaseOptions {
   holder: string;
   /** How long the lease outlives its holder, milliseconds. Default 6,000; renewed every third of it. */
   leaseMs?: number;
-  /** How often a worker polls for a lease that another process holds, milliseconds. Default a sixth of it. */
+  /** How often a worker polls for a lease that another process holds, milliseconds. Default a third of it. */
   pollMs?: number;
 }
 
@@ -77,7 +78,7 @@ export class HeldLease {
     this.until = requestedAt + this.leaseMs;
     clearTimeout(this.expiry);
     this.expiry = setTimeout(() => this.end(), this.until - performance.now()).unref();
-    this.renewAfter(this.leaseMs / 3);
+    this.renewAfter(untilTick(this.leaseMs / 3));
   }
 
   private renewAfter(ms: number): void {

@@ -4,6 +4,7 @@ import { abortWith } from './abort-with.js';
 import { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './back-off.js';
 import { DEFAULT_LEASE_MS, HeldLease, type LeaseOptions } from './held-lease.js';
 import { sleep } from './sleep.js';
+import { untilTick } from './until-tick.js';
 
 /** Another process holds the lease with a newer epoch: this one must stop. */
 export class StaleEpoch extends Error {
@@ -118,7 +119,7 @@ export class LeasedWorker<Batch = void> {
   }
 
   private async runTerms(): Promise<void> {
-    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs / 6 } = this.options.lease ?? {};
+    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs / 3 } = this.options.lease ?? {};
     const { within } = this.options;
     const leave = within && abortWith(this.stopping, within.signal);
     while (!this.isStopped) {
@@ -128,7 +129,7 @@ export class LeasedWorker<Batch = void> {
           // Another process does the work; this one is ready.
           this.recordSuccess();
           await this.options.standBy?.();
-          waitMs = pollMs;
+          waitMs = untilTick(pollMs);
         }
       } catch (error) {
         waitMs = this.recordFailure(error instanceof Error ? error : new Error(String(error)));
