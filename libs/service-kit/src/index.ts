@@ -20,6 +20,7 @@ export type { RepeatedCall } from './repeated-records.js';
 export * from './health.js';
 export { ReplayedDestructions } from './replayed-destructions.js';
 export { FailingRows, type FailingRowsOptions } from './failing-rows.js';
+export { UnchangedRows } from './unchanged-rows.js';
 export { PeriodicWork } from './periodic-work.js';
 export * from './admin-server.js';
 export { METRICS, type MetricDefinition, type MetricKey } from './metrics/metric-definitions.js';

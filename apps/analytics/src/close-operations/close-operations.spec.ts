@@ -14,9 +14,10 @@ const sweepOfSharedFeed = () => {
   const worker = new CloseOperations(
     {
       overdue: async () => [],
+      nextDeadline: async () => undefined,
       discardBefore: async () => {},
       recorders: async () => rows.filter(({ instance }) => !reported.includes(instance)),
-      running: { waitForHead: async () => true },
+      running: { waitForHead: async () => true, health: {} },
     } as never,
     {
       waitFor: async () => {

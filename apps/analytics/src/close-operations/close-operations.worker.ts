@@ -1,7 +1,7 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { LeasedWorker, type Clock } from '@attestry/event-store';
 import { MessageBus } from '@attestry/messaging';
-import { CLOCK, LOGGER, Metrics, PlatformConfig, type Logger } from '@attestry/service-kit';
+import { CLOCK, LOGGER, Metrics, UnchangedRows, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { BUS_PARTICIPANTS, busRights, PLATFORM_TENANT, recordSubject } from '@attestry/contracts';
 import { EventsReadModel, retainedFrom, type RecorderRow } from '../event-lists/events.read-model.js';
 import type { OperationRow } from '../event-lists/operation-rows.js';
@@ -29,6 +29,9 @@ const RECORDERS = BUS_PARTICIPANTS.filter((participant) =>
 export class CloseOperations implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private worker: LeasedWorker | undefined;
   private lastDiscard = 0;
+  private readonly unchangedOperations: UnchangedRows;
+  private readonly unchangedRecorders: UnchangedRows;
+  private recorders: RecorderRow[] = [];
   /** Since when signs of recorders are received here, milliseconds since the epoch. */
   private heldSince: number | undefined;
 
@@ -40,7 +43,10 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
     private readonly metrics: Metrics,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.unchangedOperations = new UnchangedRows([readModel]);
+    this.unchangedRecorders = new UnchangedRows([readModel]);
+  }
 
   onApplicationBootstrap(): void {
     // From 0, so that the first unclean end is an increase.
@@ -72,8 +78,18 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async closeOverdue(now: Date): Promise<void> {
+    if (this.unchangedOperations.hold(now)) return;
+    const positions = this.unchangedOperations.positions();
     const overdue = () => this.readModel.overdue(now.getTime() - GRACE_MS, PORTION);
-    if (!(await overdue()).length || !(await this.isUpToDate())) return;
+    if (!(await overdue()).length) {
+      const deadline = await this.readModel.nextDeadline();
+      return this.unchangedOperations.remember(
+        positions,
+        now,
+        deadline === undefined ? undefined : deadline + GRACE_MS,
+      );
+    }
+    if (!(await this.isUpToDate())) return;
     const rows = await overdue();
     await this.writer.append(rows.map((row) => closingEvent(row, now.toISOString())));
   }
@@ -106,10 +122,14 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async lostRecorders(now: Date): Promise<LostRecorder<RecorderRow & { lastSign: number }>[]> {
-    const recorders = await this.readModel.recorders();
+    if (!this.unchangedRecorders.hold(now)) {
+      const positions = this.unchangedRecorders.positions();
+      this.recorders = await this.readModel.recorders();
+      this.unchangedRecorders.remember(positions, now);
+    }
     const lastSign = (row: RecorderRow) => Math.max(Date.parse(row.seen_at), this.writer.lastSignOf(row) ?? 0);
     return lostRecorders(
-      recorders.map((row) => ({ ...row, lastSign: lastSign(row) })),
+      this.recorders.map((row) => ({ ...row, lastSign: lastSign(row) })),
       // Processes on one data folder run one after the other.
       this.config.hasDataFolder ? undefined : { now: now.getTime(), heldSince: this.heldSince! },
     );

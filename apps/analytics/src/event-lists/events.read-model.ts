@@ -198,6 +198,19 @@ export class EventsReadModel extends ReadModel<EventTables> {
       .execute();
   }
 
+  /** The first deadline of an operation without outcome, milliseconds since the epoch. */
+  async nextDeadline(): Promise<number | undefined> {
+    const row = await this.db
+      .selectFrom('analytics_operations')
+      .select('deadline')
+      .where('outcome', 'is', null)
+      .where('deadline', 'is not', null)
+      .orderBy('deadline')
+      .limit(1)
+      .executeTakeFirst();
+    return row && Number(row.deadline);
+  }
+
   /** Those that were not closed. */
   recorders(): Promise<RecorderRow[]> {
     return this.db.selectFrom('operation_recorders').selectAll().where('closed_at', 'is', null).execute();

@@ -3,7 +3,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import { LeasedWorker, Leases, Streams, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
-import { CLOCK, FailingRows, Health, LOGGER, serviceContext, type Logger } from '@attestry/service-kit';
+import { CLOCK, FailingRows, Health, LOGGER, UnchangedRows, serviceContext, type Logger } from '@attestry/service-kit';
 import { DocumentSigners, IacaEnded } from '../document-signers/document-signers.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import {
@@ -62,13 +62,14 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
   ) {
     const [failure, recovery] = ['status list not published', 'status list no longer fails'];
     this.failing = new FailingRows({ logger, failure, recovery, backOff: BACK_OFF });
+    const unchanged = Array.from({ length: SHARDS }, () => new UnchangedRows([lists, published]));
     this.workers = Array.from(
       { length: SHARDS },
       (_, shard) =>
         new LeasedWorker({
           name: `${NAME}-${shard}`,
           lease: { leases, holder: randomUUID() },
-          batch: async (_batch, term) => ((await this.publishShard(shard, term)) < MOST ? PAUSE_MS : 0),
+          batch: (_batch, term) => this.runShard(shard, term, unchanged[shard]!),
           onError: ({ message: error }) => logger.error({ error, shard }, 'publishing status lists failed'),
         }),
     );
@@ -86,6 +87,16 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
   /** A run in progress ends first. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.stop()));
+  }
+
+  /** @returns milliseconds until the next run */
+  private async runShard(shard: number, term: Pick<Term, 'isHeld'>, rows: UnchangedRows): Promise<number> {
+    const now = this.clock.now();
+    if (!(await this.areCurrent()) || rows.hold(now)) return PAUSE_MS;
+    const positions = rows.positions();
+    const done = await this.publishShard(shard, term);
+    if (done === 0) rows.remember(positions, now, await this.published.nextDue(shard, now));
+    return done < MOST ? PAUSE_MS : 0;
   }
 
   /** @returns how many lists were published, have ended, or are tried again later */

@@ -214,6 +214,19 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
     return rows.map((row) => ({ tenantId: row.tenant_id, listId: row.list_id }));
   }
 
+  /** When the next token is to be signed, milliseconds since 1970. */
+  async nextDue(shard: number, now: Date): Promise<number | undefined> {
+    const row = await this.running.db
+      .selectFrom('issuance_status_list_tokens')
+      .select('due_at')
+      .where('shard', '=', shard)
+      .where('due_at', '>', now.toISOString())
+      .orderBy('due_at')
+      .limit(1)
+      .executeTakeFirst();
+    return row?.due_at ? Date.parse(row.due_at) : undefined;
+  }
+
   async find({ tenantId, listId }: ListKey): Promise<PublishedToken | undefined> {
     const row = await this.running.db
       .selectFrom('issuance_status_list_tokens')

@@ -12,7 +12,7 @@ import {
   type Ids,
   type Term,
 } from '@attestry/event-store';
-import { CLOCK, Health, IDS, LOGGER, type Logger } from '@attestry/service-kit';
+import { CLOCK, Health, IDS, LOGGER, UnchangedRows, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { WebhookDeliveryEvent } from '../webhook-delivery/webhook-delivery.events.js';
 import { isPending, type WebhookDeliveryState } from '../webhook-delivery/webhook-delivery.state.js';
@@ -67,6 +67,7 @@ interface SlotRequest extends QueuedDelivery {
 @Injectable()
 export class SendDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly worker: LeasedWorker<true>;
+  private readonly unchanged: UnchangedRows;
   private readonly stopping = new AbortController();
   private readonly queue = new DeliveryQueue<DueDelivery | SlotRequest>();
   /** Hosts without a free slot since a first attempt waited for one. */
@@ -94,6 +95,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
+    this.unchanged = new UnchangedRows([readModel]);
     this.worker = new LeasedWorker<true>({
       name: NAME,
       lease: { leases, holder: randomUUID() },
@@ -208,25 +210,36 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.scheduled = undefined;
     const isShown = await this.readModel.running.waitFor(scheduled, OWN_WRITE_MS);
     if (!isShown) this.readFrom(scheduled);
-    await this.readQueue();
+    const now = this.clock.now();
+    if (isShown && this.unchanged.hold(now)) return POLL_MS;
+    const positions = this.unchanged.positions();
+    const isEmpty = await this.readQueue();
     if (!this.underWay.size) this.error = undefined;
-    return Math.min(isShown ? POLL_MS : STALE_MS, await this.untilNext());
+    const next = await this.untilNext();
+    if (isEmpty) this.unchanged.remember(positions, now, now.getTime() + (next ?? Infinity));
+    return Math.min(isShown ? POLL_MS : STALE_MS, next ?? Infinity);
   }
 
-  /** Reads due deliveries from the queue that are not in memory. */
-  private async readQueue(): Promise<void> {
+  /** Reads due deliveries from the queue that are not in memory. @returns whether there are none, in memory either */
+  private async readQueue(): Promise<boolean> {
     this.dropSettled();
+    const present = this.queue.present();
+    const isIdle = !present.hosts.size && !present.tenants.size && !this.settling.size;
     // The oldest of hosts without deliveries in memory first: a host with many must not hide the others.
-    this.queueRows(await this.due(this.queue.present(), FETCHED));
+    if (!isIdle) this.queueRows(await this.due(present, FETCHED));
     for (let round = 0; !this.stopping.signal.aborted; round++) {
       const { lanes, others } = this.queue.full();
       const limit = FETCHED + others + this.settling.size;
       const rows = await this.due({ passedBy: lanes.slice(0, MOST_PASSED_BY) }, limit);
       const refused = this.queueRows(rows);
-      if (rows.length < limit) return;
+      if (rows.length < limit) return isIdle && round === 0 && rows.length === 0;
       // Hosts that are full now are skipped by the next query.
-      if (round === FETCHES) return refused < rows.length ? this.wake() : undefined;
+      if (round === FETCHES) {
+        if (refused < rows.length) this.wake();
+        break;
+      }
     }
+    return false;
   }
 
   /** Returns how many found no room. */
@@ -328,7 +341,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   }
 
   /** Milliseconds until the next delivery is due. */
-  private async untilNext(): Promise<number> {
+  private async untilNext(): Promise<number | undefined> {
     const now = this.clock.now();
     const next = await this.readModel.running.db
       .selectFrom('delivery')
@@ -337,7 +350,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
       .limit(1)
       .select('due_at')
       .executeTakeFirst();
-    return next ? Math.max(1, Date.parse(next.due_at) - now.getTime()) : POLL_MS;
+    return next && Math.max(1, Date.parse(next.due_at) - now.getTime());
   }
 
   /** How long the queue is, and since when its head is due. */
