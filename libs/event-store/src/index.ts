@@ -48,6 +48,7 @@ export {
 } from './worker/leased-worker.js';
 export { leaseFence, type Fence } from './worker/lease-fence.js';
 export { sleep } from './worker/sleep.js';
+export { untilTick } from './worker/until-tick.js';
 export type { Snapshot, Snapshots } from './snapshots.js';
 export { EmbeddedEventStore, EVENT_PRAGMAS, type EmbeddedEventStoreOptions } from './embedded/embedded-event-store.js';
 export { EmbeddedLeases } from './embedded/embedded-leases.js';

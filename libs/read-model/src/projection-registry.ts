@@ -73,8 +73,15 @@ const toGeneration = (row: {
 
 const keyOf = (g: Generation) => ({ name: g.name, version: g.version, generation: g.generation });
 
+/** Everything stored, as one statement reads it. */
+type Snapshot = { generation: Generation; isActive: boolean; retiredAt: number | undefined; tables: string }[];
+/** Longest age of a snapshot, milliseconds: the runners of a process look at the same moments, so that they share one. */
+const RECENT_MS = 250;
+
 /** Metadata of projections: which tables exist, their positions, which are read. */
 export class ProjectionRegistry {
+  private recent: { at: number; snapshot: Promise<Snapshot> } | undefined;
+
   constructor(private readonly db: Db) {}
 
   migrate(): Promise<void> {
@@ -83,7 +90,7 @@ export class ProjectionRegistry {
 
   /** Creates the first tables if missing. Returns the tables that are read. */
   openGeneration(projection: AnyProjection): Promise<Generation> {
-    return this.db.transaction().execute(async (trx) => {
+    return this.change(async (trx) => {
       await this.lock(trx, projection.name);
       const active = await this.active(trx, projection.name);
       if (active) return active;
@@ -121,12 +128,17 @@ export class ProjectionRegistry {
     return this.active(this.db, name);
   }
 
+  /** {@link current}, as it was a moment ago. */
+  async recentlyCurrent(name: string): Promise<Generation | undefined> {
+    return (await this.snapshot()).find((row) => row.generation.name === name && row.isActive)?.generation;
+  }
+
   /**
    * Raises the epoch of every checkpoint, which fences former holders, and ensures tables of this version.
    * @throws StaleEpoch when a newer epoch exists
    */
   takeOver(projection: AnyProjection, epoch: number): Promise<void> {
-    return this.db.transaction().execute(async (trx) => {
+    return this.change(async (trx) => {
       await this.lock(trx, projection.name);
       const newer = await trx
         .selectFrom('projection_checkpoint')
@@ -155,13 +167,51 @@ export class ProjectionRegistry {
     return rows.map(toGeneration);
   }
 
-  fed(projection: AnyProjection): Promise<Generation[]> {
-    return this.live(this.db, projection.name, projection.version);
+  /** As they were a moment ago; what was written through this registry counts at once. */
+  async fed({ name, version }: AnyProjection): Promise<Generation[]> {
+    return (await this.snapshot()).flatMap(({ generation, retiredAt }) =>
+      generation.name === name && generation.version === version && retiredAt === undefined ? [generation] : [],
+    );
+  }
+
+  private snapshot(): Promise<Snapshot> {
+    const at = performance.now();
+    if (!this.recent || at - this.recent.at > RECENT_MS) {
+      const snapshot = this.read();
+      this.recent = { at, snapshot };
+      snapshot.catch(() => (this.recent = undefined));
+    }
+    return this.recent.snapshot;
+  }
+
+  private async read(): Promise<Snapshot> {
+    const rows = await this.db
+      .selectFrom('projection_checkpoint as c')
+      .innerJoin('projection as p', 'p.name', 'c.name')
+      .select(['c.name', 'c.version', 'c.generation', 'c.position', 'c.retired_at', 'c.tables'])
+      .select(['p.active_version', 'p.active_generation'])
+      .orderBy('c.generation')
+      .execute();
+    return rows.map((row) => ({
+      generation: toGeneration(row),
+      isActive: row.version === row.active_version && row.generation === row.active_generation,
+      retiredAt: row.retired_at === null ? undefined : Number(row.retired_at),
+      tables: row.tables,
+    }));
+  }
+
+  /** A transaction after which no earlier snapshot is used. */
+  private async change<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
+    try {
+      return await this.db.transaction().execute(work);
+    } finally {
+      this.recent = undefined;
+    }
   }
 
   /** Requests a fresh copy; one that is being filled already is used. The holder of the lease fills it. */
   requestRebuild(projection: AnyProjection): Promise<Generation> {
-    return this.db.transaction().execute(async (trx) => {
+    return this.change(async (trx) => {
       await this.lock(trx, projection.name);
       const active = await this.active(trx, projection.name);
       const live = await this.live(trx, projection.name, projection.version);
@@ -208,7 +258,7 @@ export class ProjectionRegistry {
     now: number,
     covers: (position: Position | undefined) => Promise<boolean>,
   ): Promise<boolean> {
-    return this.db.transaction().execute(async (trx) => {
+    return this.change(async (trx) => {
       await this.lock(trx, g.name);
       await this.lockCheckpoints(trx, g.name);
       const active = await this.active(trx, g.name);
@@ -235,20 +285,18 @@ export class ProjectionRegistry {
 
   /** Drops tables retired before `before` (milliseconds). */
   async dropRetired(name: string, before: number): Promise<void> {
-    const retired = await this.db
-      .selectFrom('projection_checkpoint')
-      .selectAll()
-      .where('name', '=', name)
-      .where('retired_at', '<=', before)
-      .execute();
-    for (const row of retired) {
-      await this.db.transaction().execute(async (trx) => {
-        const tables = JSON.parse(row.tables) as string[];
-        const old = trx.withPlugin(new TableNames(tables, tableSuffix(row.version, row.generation)));
+    const all = await this.snapshot();
+    const retired = all.filter(
+      ({ generation, retiredAt }) => generation.name === name && retiredAt !== undefined && retiredAt <= before,
+    );
+    for (const { generation: g, tables: stored } of retired) {
+      await this.change(async (trx) => {
+        const tables = JSON.parse(stored) as string[];
+        const old = trx.withPlugin(new TableNames(tables, tableSuffix(g.version, g.generation)));
         for (const table of tables.toReversed()) await old.schema.dropTable(table).ifExists().execute();
         await trx
           .deleteFrom('projection_checkpoint')
-          .where((e) => e.and(keyOf(toGeneration(row))))
+          .where((e) => e.and(keyOf(g)))
           .execute();
       });
     }

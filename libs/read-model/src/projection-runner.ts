@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { LeasedWorker } from '@attestry/event-store';
+import { LeasedWorker, untilTick } from '@attestry/event-store';
 import type {
   BackOff,
   BatchSource,
@@ -48,7 +48,7 @@ const STANDBY_POLL_MS = 25;
 /** A batch costs the same for few events as for many: a rebuild uses large batches. */
 const MOST_EVENTS = 1024;
 /** How often the holder looks for tables to fill and to drop, milliseconds. */
-const UPKEEP_MS = 2000;
+const UPKEEP_MS = 5000;
 
 /** One projection of this process: obtains the lease, feeds the tables, follows which tables are read. Independent of the dialect. */
 export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
@@ -80,7 +80,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       random: o.random,
       openSource: (term) => this.lead(term),
       batch: (_, term) => this.upkeep(term),
-      standBy: () => this.followHolder(),
+      standBy: () => this.followHolder(this.o.registry.recentlyCurrent(this.projection.name)),
       onError: (error) => {
         this.report(error);
         this.notify();
@@ -188,7 +188,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     if (this.ended) throw this.ended;
     await this.startFeeds(term);
     await this.o.registry.dropRetired(this.projection.name, this.now() - (this.o.dropRetiredAfterMs ?? 15_000));
-    return Math.min(UPKEEP_MS, (this.o.leaseTtlMs ?? Infinity) / 3);
+    return untilTick(Math.min(UPKEEP_MS, (this.o.leaseTtlMs ?? Infinity) / 3));
   }
 
   private async startFeeds(term: Term): Promise<void> {
@@ -274,8 +274,8 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
   }
 
   /** Changes by another holder. */
-  private async followHolder(): Promise<void> {
-    const active = await this.o.registry.current(this.projection.name);
+  private async followHolder(stored = this.o.registry.current(this.projection.name)): Promise<void> {
+    const active = await stored;
     if (!active || this.leading) return;
     this.adopt(active);
     this.caughtUp ||= await covers(this.o.eventStore, this.position, this.initialHead, this.projection.categories);
