@@ -31,7 +31,7 @@ import {
 import { readText } from '../chain.js';
 import { EmbeddedCheckpoints } from './embedded-checkpoints.js';
 import { COLUMNS } from './columns.js';
-import { Tail } from './tail.js';
+import { Tail } from '../tail.js';
 import type { AppendAnswer, AppendArgs, EmbeddedOptions, PageAnswer, ReadStreamArgs, Rows } from './embedded.jobs.js';
 import { EmbeddedLeases } from './embedded-leases.js';
 import { EmbeddedSnapshots } from './embedded-snapshots.js';

@@ -1,4 +1,4 @@
-import type { AllPage, NewEvent, RecordedEvent, Revision, StreamName } from '../event-store.js';
+import type { AllPage, NewEvent, RecordedEvent, Revision, StreamName } from './event-store.js';
 
 interface Remembered {
   position: number;

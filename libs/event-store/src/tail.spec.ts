@@ -1,4 +1,4 @@
-import { anEvent } from '../testing.js';
+import { anEvent } from './testing.js';
 import { Tail } from './tail.js';
 
 const MIB = 1_048_576;
