@@ -42,6 +42,11 @@ export class Tail {
     if (this.size > MOST_CHARACTERS) this.shrink();
   }
 
+  /** Position of the newest event; 0 without one. */
+  get newest(): number {
+    return this.items.at(-1)?.position ?? 0;
+  }
+
   /** Drops all: events were discarded. */
   clear(): void {
     this.items = [];

@@ -95,7 +95,8 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     if (!(await this.areCurrent()) || rows.hold(now)) return PAUSE_MS;
     const positions = rows.positions();
     const done = await this.publishShard(shard, term);
-    if (done === 0) rows.remember(positions, now, await this.published.nextDue(shard, now));
+    if (done === 0 && rows.positions() === positions)
+      rows.remember(positions, now, await this.published.nextDue(shard, now));
     return done < MOST ? PAUSE_MS : 0;
   }
 

@@ -26,6 +26,7 @@ import {
   type UnitWrite,
 } from '../event-store.js';
 import { PagedSubscription } from '../paged-subscription.js';
+import { Tail } from '../tail.js';
 import {
   AppendGroups,
   type Append,
@@ -58,6 +59,7 @@ export class PostgresEventStore extends EventStore {
   private readonly statements: ReturnType<typeof statementsOf>;
   private readonly groups = new AppendGroups((group) => this.storeGroup(group));
   private readonly subscriptions = new Set<PagedSubscription>();
+  private readonly tail = new Tail();
   private notifications: Notifications | undefined;
   /** Up to here this connection got every notification; undefined while it may have missed one. */
   private notifiedUpTo: number | undefined;
@@ -102,7 +104,8 @@ export class PostgresEventStore extends EventStore {
   }
 
   async append(stream: StreamName, events: readonly NewEvent[], expected: Revision): Promise<AppendResult> {
-    return this.store({ appends: [appendOf({ stream, events, expected })], keys: [] });
+    const appends = [{ stream, events, expected }];
+    return this.store({ appends: appends.map(appendOf), keys: [] }, appends);
   }
 
   /** What is stored elsewhere first, then one transaction with the new keys and all events. */
@@ -118,7 +121,8 @@ export class PostgresEventStore extends EventStore {
       }
       await storeInOrder(elsewhere);
       const keys = parts.map(({ args }) => args as NewKey);
-      const result = await this.store(parts.length ? { ...unit, keys, keySchema: parts[0]!.job } : unit);
+      const all = parts.length ? { ...unit, keys, keySchema: parts[0]!.job } : unit;
+      const result = await this.store(all, appends);
       for (const part of parts) part.stored?.();
       return result;
     } catch (error) {
@@ -127,7 +131,7 @@ export class PostgresEventStore extends EventStore {
     }
   }
 
-  private async store(unit: Unit): Promise<AppendResult> {
+  private async store(unit: Unit, given: readonly StreamAppend[]): Promise<AppendResult> {
     if (this.closing) throw new EventStoreUnavailable('the event store is closed');
     const [conflict, actual, position, fresh, refusals] = await this.groups.add(unit);
     if (position === null) {
@@ -136,10 +140,27 @@ export class PostgresEventStore extends EventStore {
       const { stream, expected } = unit.appends[conflict!]!;
       throw new WrongExpectedRevision(stream, expected, actual);
     }
+    if (fresh) this.remember(given, Number(position));
     // The listener reports it with more detail.
     if (fresh && !this.listening) this.wake(Number(position));
     const { expected, events } = unit.appends.at(-1)!;
     return { revision: expected + events.length, position };
+  }
+
+  /** Groups are stored one after the other, and a position is one more than the one before unless another process had it. */
+  private remember(appends: readonly StreamAppend[], last: number): void {
+    let first = last + 1 - appends.reduce((sum, { events }) => sum + events.length, 0);
+    for (const { stream, events, expected } of appends) {
+      this.tail.add(stream, stream.slice(0, stream.indexOf('-')), first, expected + 1, events);
+      first += events.length;
+    }
+  }
+
+  /** For subscriptions: without a query while every event is one of this process. */
+  private async readNewest(page: ReadAllOptions): Promise<AllPage> {
+    const after = page.after === undefined ? 0 : toNumber(page.after);
+    const isComplete = this.newest <= this.tail.newest;
+    return (isComplete && this.tail.read(after, page.limit, page.categories)) || this.readAll(page);
   }
 
   async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {
@@ -190,7 +211,8 @@ export class PostgresEventStore extends EventStore {
   subscribe(options: SubscribeOptions, handler: SubscriptionHandler): Subscription {
     if (this.closing) throw new EventStoreUnavailable('the event store is closed');
     const after = options.after === undefined ? 0 : toNumber(options.after);
-    const subscription = new PagedSubscription(this, { ...options, after }, handler, () =>
+    const source = { readAll: (page: ReadAllOptions) => this.readNewest(page) };
+    const subscription = new PagedSubscription(source, { ...options, after }, handler, () =>
       this.subscriptions.delete(subscription),
     );
     this.subscriptions.add(subscription);

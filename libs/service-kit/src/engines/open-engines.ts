@@ -111,7 +111,7 @@ export const usesDataFolder = (config: PlatformConfig, needs: ReadonlySet<Engine
 
 const IN_DATABASE: readonly EngineNeed[] = ['domain', 'operations', 'keys'];
 /** See `ProjectionRunnerOptions.restMs`: a batch costs the same for one event as for a hundred (ADR 0111). */
-const EMBEDDED_REST_MS = 250;
+const SOLE_REST_MS = 250;
 
 /** Opens the engines of one process, with the configured adapters. */
 class Opening {
@@ -305,6 +305,8 @@ class Opening {
             eventStore,
             leases,
             ownWriteMs: this.config.ownWriteMs,
+            // Without NATS there is one process.
+            restMs: this.config.natsServers === undefined ? SOLE_REST_MS : undefined,
             onFailure,
             onDatabaseFailure: this.failed(name),
           }),
@@ -316,7 +318,7 @@ class Opening {
             leases,
             ownWriteMs: this.config.ownWriteMs,
             // Whoever waits for a position is in this process and cuts the pause short.
-            restMs: EMBEDDED_REST_MS,
+            restMs: SOLE_REST_MS,
             holder: 'embedded',
             onFailure,
             onDatabaseFailure: this.fatal,
