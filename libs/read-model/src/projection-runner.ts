@@ -48,7 +48,7 @@ const STANDBY_POLL_MS = 25;
 /** A batch costs the same for few events as for many: a rebuild uses large batches. */
 const MOST_EVENTS = 1024;
 /** How often the holder looks for tables to fill and to drop, milliseconds. */
-const UPKEEP_MS = 5000;
+const UPKEEP_MS = 7200;
 
 /** One projection of this process: obtains the lease, feeds the tables, follows which tables are read. Independent of the dialect. */
 export class ProjectionRunner<Tables> implements RunningProjection<Tables> {

@@ -36,6 +36,7 @@ export * from './otlp-receiver.js';
 export * from './describe-on-postgres.js';
 export * from './platform-process.js';
 export * from './postgres-server.js';
+export * from './postgres-traffic.js';
 export * from './protocol-wallet.js';
 export { isRecording, writeExamples } from './record-examples.js';
 export * from './redirect-browser.js';

@@ -39,16 +39,21 @@ export class PostgresServer {
     private readonly programs: string,
     private readonly folder: string,
     readonly port: number,
+    private readonly settings: Record<string, string>,
   ) {}
 
   private child: ChildProcess | undefined;
 
-  /** @param folder for its data; default a temporary one */
+  /**
+   * @param folder for its data; default a temporary one
+   * @param settings of the server, beside ours
+   */
   static async start(
     programs: string,
     folder = mkdtempSync(join(tmpdir(), 'attestry-postgres-')),
+    settings: Record<string, string> = {},
   ): Promise<PostgresServer> {
-    const server = new PostgresServer(programs, folder, await freePort());
+    const server = new PostgresServer(programs, folder, await freePort(), settings);
     const { uid, gid } = server.user;
     if (uid !== undefined) chownSync(folder, uid, gid!);
     const words = [
@@ -128,6 +133,7 @@ export class PostgresServer {
       unix_socket_directories: this.folder,
       // Two platforms of seven processes at once, with a pool each for log, read models and keys.
       max_connections: 300,
+      ...this.settings,
     };
     const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const log = join(this.folder, 'log');

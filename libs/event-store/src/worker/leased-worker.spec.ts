@@ -137,7 +137,7 @@ describe('a leased worker', () => {
     expect(second.isLeading).toBe(false);
     ended.resolve(0);
     await stopped;
-    await pass(2000);
+    await pass(2400);
     expect(second.isLeading).toBe(true);
   });
 
@@ -209,7 +209,7 @@ describe('a leased worker', () => {
     await pass(0);
     leases.held.set('work', { ...leases.held.get('work')!, holder: 'b', epoch: 2, expiresAt: Infinity });
     expect(terms[0]!.isHeld).toBe(true);
-    await pass(2000);
+    await pass(2400);
     expect([terms[0]!.isHeld, terms[0]!.signal.aborted]).toEqual([false, true]);
     ended.resolve(0);
     await pass(0);

@@ -2,7 +2,7 @@ import { UnknownEventType } from '../aggregate.js';
 import { EventStoreUnavailable, type Lease } from '../event-store.js';
 import { abortWith } from './abort-with.js';
 import { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './back-off.js';
-import { DEFAULT_LEASE_MS, HeldLease, type LeaseOptions } from './held-lease.js';
+import { DEFAULT_LEASE_MS, HeldLease, RENEWAL_PART, type LeaseOptions } from './held-lease.js';
 import { sleep } from './sleep.js';
 import { untilTick } from './until-tick.js';
 
@@ -119,7 +119,7 @@ export class LeasedWorker<Batch = void> {
   }
 
   private async runTerms(): Promise<void> {
-    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs / 3 } = this.options.lease ?? {};
+    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs * RENEWAL_PART } = this.options.lease ?? {};
     const { within } = this.options;
     const leave = within && abortWith(this.stopping, within.signal);
     while (!this.isStopped) {
