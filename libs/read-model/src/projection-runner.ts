@@ -99,6 +99,10 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     this.worker.start();
   }
 
+  get isLeading(): boolean {
+    return this.leading;
+  }
+
   get readsOwnVersion(): boolean {
     return this.active?.version === this.projection.version;
   }

@@ -2,15 +2,17 @@ import { UnchangedRows } from './unchanged-rows.js';
 
 describe('unchanged rows', () => {
   const health: { position?: string } = { position: '7' };
-  const rows = new UnchangedRows([{ running: { health } }]);
+  const running = { isLeading: true, health };
+  const rows = new UnchangedRows([{ running }]);
   const at = (seconds: number) => new Date(1_700_000_000_000 + seconds * 1000);
   beforeEach(() => {
+    running.isLeading = true;
     health.position = '7';
     rows.remember(rows.positions(), at(0), at(10).getTime());
   });
 
   it('are not known before the first query', () => {
-    expect(new UnchangedRows([{ running: { health } }]).hold(at(0))).toBe(false);
+    expect(new UnchangedRows([{ running }]).hold(at(0))).toBe(false);
   });
   it('hold until the next row is due', () => {
     expect([rows.hold(at(9.9)), rows.hold(at(10))]).toEqual([true, false]);
@@ -25,6 +27,10 @@ describe('unchanged rows', () => {
     const before = rows.positions();
     health.position = '9';
     rows.remember(before, at(1));
+    expect(rows.hold(at(1))).toBe(false);
+  });
+  it('are not known where another process projects', () => {
+    running.isLeading = false;
     expect(rows.hold(at(1))).toBe(false);
   });
 });

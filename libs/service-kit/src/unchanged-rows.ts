@@ -4,7 +4,7 @@ import type { ProjectionHealth } from '@attestry/read-model';
 const LONGEST_MS = 15_000;
 
 interface Followed {
-  running: { health: Pick<ProjectionHealth, 'position'> };
+  running: { isLeading: boolean; health: Pick<ProjectionHealth, 'position'> };
 }
 
 /**
@@ -19,7 +19,9 @@ export class UnchangedRows {
 
   /** Whether a query would find what the last one found. */
   hold(now: Date): boolean {
-    return this.known !== undefined && this.known.positions === this.positions() && now.getTime() < this.known.until;
+    if (!this.known || now.getTime() >= this.known.until) return false;
+    // Another process may have projected more.
+    return this.readModels.every(({ running }) => running.isLeading) && this.known.positions === this.positions();
   }
 
   /**
