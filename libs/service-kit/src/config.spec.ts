@@ -47,6 +47,30 @@ describe('configuration', () => {
     expect(faultsOf({ SMTP_URL: 'https://mail.example' })).toEqual([expect.stringMatching(/^SMTP_URL /)]);
   });
 
+  it('has lists of values for each claim that tokens of people must have [T766]', () => {
+    const issuer = { MANAGEMENT_OIDC_ISSUER: 'https://login.example' };
+    expect(parseConfig(issuer).managementOidcRequiredClaims).toEqual({});
+    const wanted = '{"acr":["2"],"email_verified":[true],"level":[{"a":1},null]}';
+    expect(parseConfig({ ...issuer, MANAGEMENT_OIDC_REQUIRED_CLAIMS: wanted }).managementOidcRequiredClaims).toEqual(
+      JSON.parse(wanted),
+    );
+    const faultOf = (MANAGEMENT_OIDC_REQUIRED_CLAIMS: string) =>
+      faultsOf({ ...issuer, MANAGEMENT_OIDC_REQUIRED_CLAIMS }).join();
+    for (const wrong of ['acr=2', '[]', 'null', '7'])
+      expect(faultOf(wrong)).toMatch(/^MANAGEMENT_OIDC_REQUIRED_CLAIMS must be a JSON object from names of claims/);
+    for (const wrong of ['{"acr":[]}', '{"acr":"2"}', '{"acr":null}', '{"acr":{"0":"2"}}'])
+      expect(faultOf(wrong)).toBe(
+        'MANAGEMENT_OIDC_REQUIRED_CLAIMS must have a list of at least one allowed value for acr',
+      );
+    for (const wrong of ['2 3', 'a"b', 'a\\\\b', 'é', ''])
+      expect(faultOf(`{"acr":["2",${JSON.stringify(wrong)}]}`)).toMatch(/ must have texts of printable ASCII /);
+    expect(faultOf('{"acr":[2]}')).toMatch(/ must have texts of printable ASCII /);
+    expect(faultOf('{"auth_time":[1]}')).toMatch(/ must not have auth_time: /);
+    expect(faultsOf({ MANAGEMENT_OIDC_REQUIRED_CLAIMS: wanted })).toEqual([
+      'MANAGEMENT_OIDC_ISSUER is required with MANAGEMENT_OIDC_REQUIRED_CLAIMS',
+    ]);
+  });
+
   it('has a built-in sign-in by default only in development and without another issuer', () => {
     const signInOf = (env: Record<string, string>) => parseConfig(env).signIn;
     expect(signInOf({})).toBe('built-in');

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { LOGGING_LEVELS, MAX_SECRET_OVERLAP_SECONDS, SERVICE_NAMES, type LoggingLevel } from '@attestry/contracts';
+import type { RequiredClaims } from './required-claims.js';
 
 /**
  * Configuration: declared once, parsed once from the environment into one typed object, all faults reported together,
@@ -178,6 +179,31 @@ const perTenant =
       ]),
     );
   };
+
+/** Claims that differ from one token to the next, and those that are checked in any case. */
+const CLAIMS_OF_TOKENS = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti', 'auth_time'];
+/** RFC 9470 §3: values are separated by spaces, in a quoted string (RFC 9110 §5.6.4). */
+const ACR_VALUE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+
+const requiredClaims = (s: string): RequiredClaims => {
+  let value: unknown;
+  try {
+    value = JSON.parse(s);
+  } catch {
+    // reported below
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return fail('must be a JSON object from names of claims to lists of allowed values');
+  for (const [name, allowed] of Object.entries(value)) {
+    if (CLAIMS_OF_TOKENS.includes(name))
+      fail(`must not have ${name}: it differs from one access token to the next, or is checked in any case`);
+    if (!Array.isArray(allowed) || allowed.length === 0)
+      fail(`must have a list of at least one allowed value for ${name}`);
+    if (name === 'acr' && !(allowed as unknown[]).every((one) => typeof one === 'string' && ACR_VALUE.test(one)))
+      fail('must have texts of printable ASCII without spaces, quotation marks and backslashes for acr');
+  }
+  return value as RequiredClaims;
+};
 
 const RATES: readonly (keyof RateLimits)[] = [
   'api',
@@ -398,6 +424,12 @@ export const SETTINGS = {
   managementOidcAudience: optional(
     'MANAGEMENT_OIDC_AUDIENCE',
     'Required audience of access tokens of users. Default: the address of the management API.',
+  ),
+  managementOidcRequiredClaims: setting(
+    'MANAGEMENT_OIDC_REQUIRED_CLAIMS',
+    'Claims that access tokens of users must have: a JSON object from names to lists of allowed values, for example `{"acr": ["2"], "amr": ["mfa"]}`. Values are compared as JSON; of an array one element must be allowed. Otherwise the answer is 401 `insufficient_user_authentication` (RFC 9470). Requires `MANAGEMENT_OIDC_ISSUER`.',
+    '{}',
+    requiredClaims,
   ),
   signIn: optional(
     'SIGN_IN',
@@ -876,6 +908,8 @@ const sharedFaults = (parsed: Parsed): string[] => {
   if (parsed.service !== undefined)
     need(['natsServers'], 'with SERVICE: services in separate processes communicate over NATS');
   if (parsed.keysDatabaseUrl !== undefined) need(['databaseUrl'], 'with KEYS_DATABASE_URL');
+  if (Object.keys(parsed.managementOidcRequiredClaims ?? {}).length > 0)
+    need(['managementOidcIssuer'], 'with MANAGEMENT_OIDC_REQUIRED_CLAIMS');
   if (parsed.signIn === 'built-in') {
     if (parsed.managementOidcIssuer !== undefined)
       faults.push('SIGN_IN=built-in and MANAGEMENT_OIDC_ISSUER must not be set together: users have one issuer');
