@@ -8,19 +8,31 @@ const WAIT_MS = 15 * 60_000;
 /** Authorization code with PKCE and a loopback redirect (RFC 8252), with Node alone. */
 export default {
   group: 'Operate',
-  description: 'sign in through the built-in sign-in and print an access token for the management API',
+  description:
+    'sign in at the built-in sign-in or your OpenID provider and print an access token for the management API',
   options: [
     {
       flags: '--issuer <url>',
       about:
-        'address of the built-in sign-in; default: that of a platform with the same PORT, BASE_DOMAIN and PUBLIC_SCHEME',
+        'address of the built-in sign-in or of the provider; default: the sign-in of a platform with the same PORT, BASE_DOMAIN and PUBLIC_SCHEME',
     },
+    {
+      flags: '--client-id <id>',
+      about: 'public client at the issuer, with the redirect URI http://127.0.0.1:<any port>/callback',
+      default: 'attestry-cli',
+    },
+    { flags: '--scope <scopes>', about: 'scopes to request, separated by spaces', default: 'openid manage' },
   ],
-  examples: ['npm run sign-in', 'npm run sign-in -- --issuer https://auth.example.com/people'],
+  examples: [
+    'npm run sign-in',
+    'npm run sign-in -- --issuer https://auth.example.com/people',
+    'npm run sign-in -- --issuer https://sso.example.com/realms/staff --client-id attestry-cli --scope openid',
+  ],
   run: async ({ options }, cli) => {
     const named = options.issuer ?? defaultIssuer(process.env);
     if (!URL.canParse(named)) cli.wrongUsage('--issuer must be a URL');
-    const { issuer, authorization_endpoint: authorize, token_endpoint: token } = await discover(named);
+    const metadata = await discover(named);
+    const { authorization_endpoint: authorize, token_endpoint: token } = metadata;
     const verifier = randomBytes(32).toString('base64url');
     const state = randomBytes(16).toString('base64url');
     const back = http.createServer();
@@ -28,21 +40,23 @@ export default {
     await once(back, 'listening');
     const redirectUri = `http://127.0.0.1:${back.address().port}/callback`;
     const address = new URL(authorize);
-    address.search = new URLSearchParams({
-      client_id: 'attestry-cli',
+    const parameters = {
+      client_id: options.clientId,
       response_type: 'code',
-      scope: 'openid manage',
+      scope: options.scope,
       redirect_uri: redirectUri,
       state,
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
-    });
+    };
+    // The endpoint may have a query of its own (RFC 6749 §3.1).
+    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
     cli.note(`Open this address in a browser and sign in:\n\n${address.href}\n`);
-    const code = await cli.step('sign-in in the browser', () => codeFrom(back, { state, issuer }));
+    const code = await cli.step('sign-in in the browser', () => codeFrom(back, state, metadata));
     const answer = await send(token, {
       form: {
         grant_type: 'authorization_code',
-        client_id: 'attestry-cli',
+        client_id: options.clientId,
         code,
         redirect_uri: redirectUri,
         code_verifier: verifier,
@@ -60,14 +74,16 @@ const defaultIssuer = ({ PORT, BASE_DOMAIN, PUBLIC_SCHEME }) =>
   `${PUBLIC_SCHEME || 'http'}://auth.${BASE_DOMAIN || `localhost:${PORT || 8080}`}/people`;
 
 async function discover(issuer) {
-  const { status, text } = await send(`${issuer}/.well-known/openid-configuration`).catch((cause) => {
-    throw new Error(
-      cause.code === 'ECONNREFUSED'
-        ? `no server accepts connections at ${issuer}: start the platform, or name its sign-in with --issuer`
-        : cause.message,
-      { cause },
-    );
-  });
+  const { status, text } = await send(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`).catch(
+    (cause) => {
+      throw new Error(
+        cause.code === 'ECONNREFUSED'
+          ? `no server accepts connections at ${issuer}: start the platform, or name its sign-in with --issuer`
+          : cause.message,
+        { cause },
+      );
+    },
+  );
   if (status !== 200) throw new Error(`the discovery document of ${issuer} was not found: status ${status}`);
   const metadata = JSON.parse(text);
   if (metadata.issuer !== issuer)
@@ -75,8 +91,9 @@ async function discover(issuer) {
   return metadata;
 }
 
-/** The code from the redirect; `state` and `iss` (RFC 9207) identify it as the response to our request. */
-async function codeFrom(server, { state, issuer }) {
+/** The code from the redirect; `state` and, where the provider sends it, `iss` (RFC 9207 §2.4) identify it as the response to our request. */
+async function codeFrom(server, state, metadata) {
+  const issuers = metadata.authorization_response_iss_parameter_supported ? [metadata.issuer] : [metadata.issuer, null];
   const signal = AbortSignal.timeout(WAIT_MS);
   for (;;) {
     const [request, response] = await once(server, 'request', { signal }).catch((cause) => {
@@ -84,7 +101,7 @@ async function codeFrom(server, { state, issuer }) {
     });
     const { pathname, searchParams } = new URL(request.url, 'http://127.0.0.1');
     const isAnswer = pathname === '/callback' && searchParams.get('state') === state;
-    const isOurs = isAnswer && searchParams.get('iss') === issuer;
+    const isOurs = isAnswer && issuers.includes(searchParams.get('iss'));
     const code = isOurs ? searchParams.get('code') : null;
     const said = code
       ? 'You are signed in. Go back to the command line.'
@@ -94,6 +111,15 @@ async function codeFrom(server, { state, issuer }) {
       response.end(`<!doctype html><html lang="en"><title>Attestry</title><h1>${said}</h1></html>`, resolve),
     );
     if (code) return code;
-    if (isOurs) throw new Error(`the sign-in failed: ${searchParams.get('error')}`);
+    if (isOurs) throw new Error(`the sign-in failed: ${failureOf(searchParams)}`);
   }
 }
+
+/** RFC 6749 §4.1.2.1. Without characters that a terminal interprets. */
+const failureOf = (parameters) => {
+  const [error, description] = ['error', 'error_description'].map((name) =>
+    (parameters.get(name) ?? '').replace(/[^\x20-\x7e]/g, '?').slice(0, 200),
+  );
+  const advice = error === 'invalid_scope' ? '; name scopes of the provider with --scope' : '';
+  return `${error}${description && ` (${description})`}${advice}`;
+};

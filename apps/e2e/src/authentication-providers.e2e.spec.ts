@@ -195,7 +195,7 @@ describe('a hostile discovery document', () => {
       const { url } = await hostile((response) =>
         response.writeHead(status, { location: `${inside.url}/.well-known/openid-configuration` }).end(),
       );
-      await refused(url, `the request for the discovery document returned status ${status}`);
+      await refused(url, `the request for ${url}/.well-known/openid-configuration returned status ${status}`);
     }
     expect(inside.requests).toEqual([]);
   });
@@ -235,7 +235,10 @@ describe('a hostile discovery document', () => {
 
   it('must name the configured issuer', async () => {
     const { url } = await hostile((response) => json(response, genuine('https://accounts.example')));
-    await refused(url, 'the issuer in the discovery document must be this URL');
+    await refused(
+      url,
+      `the issuer in the discovery document must be this URL, ${url}, and is https://accounts.example`,
+    );
   });
 
   it.each(['authorization_endpoint', 'token_endpoint', 'scopes_supported'])(

@@ -2,6 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -166,6 +167,109 @@ describe('npx attestry', () => {
     const { code, out, err } = await run(words);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).not.toContain('    at ');
+  });
+});
+
+describe('npx attestry sign-in at a provider of its own', () => {
+  const form: Record<string, string>[] = [];
+  /** As its discovery document says it (RFC 9207 §3). */
+  let supported: boolean | undefined;
+  let failure: Record<string, string | undefined> | undefined;
+  const provider = createHttpServer((request, response) => {
+    const url = new URL(request.url!, 'http://127.0.0.1');
+    const issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/realms/staff/`;
+    const json = (body: unknown) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (url.pathname === '/realms/staff/.well-known/openid-configuration')
+      return void json({
+        issuer,
+        authorization_endpoint: `${issuer}auth?realm=staff`,
+        token_endpoint: `${issuer}token`,
+        authorization_response_iss_parameter_supported: supported,
+      });
+    if (url.pathname === '/realms/staff/token') {
+      let text = '';
+      request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      request.on('end', () => {
+        form.push(Object.fromEntries(new URLSearchParams(text)));
+        json({ access_token: 'the.access.token' });
+      });
+      return;
+    }
+    form.push(Object.fromEntries(url.searchParams));
+    const back = new URL(url.searchParams.get('redirect_uri')!);
+    const answer = {
+      state: url.searchParams.get('state')!,
+      ...(supported && { iss: issuer }),
+      ...(failure ?? { code: 'the-code' }),
+    };
+    for (const [name, value] of Object.entries(answer)) if (value !== undefined) back.searchParams.set(name, value);
+    response.writeHead(302, { location: back.href }).end();
+  });
+  beforeAll(() => new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve)));
+  afterAll(() => new Promise((resolve) => provider.close(resolve)));
+
+  const signIn = async (...words: string[]): Promise<Ended & { status: number }> => {
+    const issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/realms/staff/`;
+    const child = spawn(process.execPath, [script, 'sign-in', '--issuer', issuer, ...words], {
+      env: ownEnvironment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    const ended = once(child, 'close');
+    const address = await waitUntil(() => /^http\S+/m.exec(err)?.[0], { what: 'the address to open' });
+    const { status } = await fetch(address);
+    // A response that is not ours leaves the command waiting.
+    if (status !== 200) child.kill();
+    const [code] = (await ended) as [number];
+    return { code, out, err, status };
+  };
+
+  it.each([[undefined], [true]])(
+    'requests what --client-id and --scope say; iss in the response: %s [T767]',
+    async (isSupported) => {
+      [supported, failure] = [isSupported, undefined];
+      form.length = 0;
+      expect(await signIn('--client-id', 'staff cli', '--scope', 'openid email')).toMatchObject({
+        code: 0,
+        out: 'the.access.token\n',
+      });
+      const named = {
+        client_id: 'staff cli',
+        redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
+      };
+      expect(form).toMatchObject([
+        { ...named, realm: 'staff', scope: 'openid email', code_challenge_method: 'S256' },
+        { ...named, grant_type: 'authorization_code', code: 'the-code' },
+      ]);
+    },
+  );
+
+  it('is client attestry-cli with the scope manage by default [T767]', async () => {
+    [supported, failure] = [
+      undefined,
+      { error: 'invalid_scope', error_description: 'Invalid scopes: \u001b[2Jmanage' },
+    ];
+    form.length = 0;
+    const { code, out, err } = await signIn();
+    expect(form).toMatchObject([{ client_id: 'attestry-cli', scope: 'openid manage' }]);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain(
+      'the sign-in failed: invalid_scope (Invalid scopes: ?[2Jmanage); name scopes of the provider with --scope',
+    );
+  });
+
+  it.each([
+    ['another iss', undefined, 'https://else.example'],
+    ['another iss', true, 'https://else.example'],
+    ['no iss, although the provider sends it,', true, undefined],
+  ])('waits for its own response: one with %s is none (RFC 9207 §2.4) [T767]', async (_what, isSupported, iss) => {
+    [supported, failure] = [isSupported, { code: 'the-code', iss }];
+    form.length = 0;
+    expect(await signIn()).toMatchObject({ status: 400, out: '' });
+    expect(form).toHaveLength(1);
   });
 });
 

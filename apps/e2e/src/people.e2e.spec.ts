@@ -49,9 +49,12 @@ describe('a person who signs in at the OpenID provider', () => {
     const notValid = 'The access token is not valid';
     const otherAudience = `The access token has another audience; request one for ${AUDIENCE}`;
     for (const [token, reason] of [
-      [id_token, otherAudience],
+      [id_token, 'The access token must have the typ at+jwt in its header (RFC 9068 section 2.1)'],
       [forged, otherAudience],
-      [await provider.machineToken(), notValid],
+      [
+        await provider.machineToken(),
+        'The access token belongs to a machine: its sub is its client; sign in as a person',
+      ],
       [`${access_token.slice(0, -2)}AA`, notValid],
     ] as const) {
       const answer = await new ManagementApi(platform.ready.management, token).tenants.list();
@@ -61,6 +64,23 @@ describe('a person who signs in at the OpenID provider', () => {
       );
       expect(answer.body).toMatchObject({ code: 'Unauthorized', type: expect.any(String), message: reason });
     }
+  });
+
+  it('leaves a line for a token that the provider signed, and none for any other [T765]', async () => {
+    const answer = await new ManagementApi(platform.ready.management, await provider.machineToken()).tenants.list();
+    const requestId = answer.headers.get('x-request-id')!;
+    const line = await waitUntil(() =>
+      platform
+        .log()
+        .split('\n')
+        .find((it) => it.includes(requestId)),
+    );
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'info',
+      msg: 'operation refused',
+      check: 'check-user-token',
+      reason: expect.stringMatching(/^The access token belongs to a machine/),
+    });
   });
 
   it('is the same user after the next sign-in, with the name set here', async () => {

@@ -59,9 +59,10 @@ describe('authentication providers', () => {
   let identities: OpenIdProvider;
   const servers: Server[] = [];
 
-  const start = async (allowPrivate: boolean) => {
+  const start = async (allowPrivate: boolean, settings: Record<string, string> = {}) => {
     const config = parseConfig({
       ...TEST_SETTINGS,
+      ...settings,
       DATA_DIR: folder,
       ALLOW_PRIVATE_TARGETS: String(allowPrivate),
     });
@@ -300,7 +301,13 @@ describe('authentication providers', () => {
           await fault((response) =>
             response.writeHead(status, { location: `${inside}/.well-known/openid-configuration` }).end(),
           ),
-        ).toEqual(['invalid', 'url', `the request for the discovery document returned status ${status}`]);
+        ).toEqual([
+          'invalid',
+          'url',
+          expect.stringMatching(
+            `^the request for http://127.0.0.1:\\d+/.well-known/openid-configuration returned status ${status}$`,
+          ),
+        ]);
       expect(requests).toEqual([]);
     });
 
@@ -337,8 +344,19 @@ describe('authentication providers', () => {
       expect(await fault((response) => json(response, document('https://accounts.example')))).toEqual([
         'invalid',
         'url',
-        'the issuer in the discovery document must be this URL',
+        expect.stringMatching(
+          /^the issuer in the discovery document must be this URL, http:\/\/127\.0\.0\.1:\d+, and is https:\/\/accounts\.example$/,
+        ),
       ]);
+      for (const [issuer, shown] of [
+        [7, 'a value that is no string'],
+        [`https://${'x'.repeat(300)}`, `https://${'x'.repeat(192)}...`],
+        ['https://user:word@accounts.example', 'an address with a user name or password'],
+        ['https://a.example/\u202e"\n', 'https://a.example/???'],
+      ])
+        expect((await fault((response, own) => json(response, { ...document(own), issuer })))[2]).toMatch(
+          new RegExp(`and is ${(shown as string).replace(/[?.]/g, '\\$&')}$`),
+        );
       const slash = await hostile((response, own) => json(response, { ...document(own), issuer: `${own}/` }));
       expect((await create('slash', { url: slash })).url).toBe(slash);
     });
@@ -396,7 +414,7 @@ describe('authentication providers', () => {
       expect(await fault((response) => response.writeHead(404).end())).toEqual([
         'invalid',
         'url',
-        'the request for the discovery document returned status 404',
+        expect.stringMatching(/\/\.well-known\/openid-configuration returned status 404$/),
       ]);
       expect(await refusal(create('hostile', { url: 'http://127.0.0.1:1' }))).toEqual([
         'invalid',
@@ -413,9 +431,32 @@ describe('authentication providers', () => {
     });
   });
 
-  it('must be public and on the default port unless private targets are allowed', async () => {
+  it('may be given by the address of its discovery document [T771]', async () => {
+    for (const [tenantId, suffix] of [
+      ['pasted-1', ''],
+      ['pasted-2', '/'],
+    ] as const)
+      expect((await create(tenantId, { url: `${url}/.well-known/openid-configuration${suffix}` })).url).toBe(url);
+    const made = await create('pasted-3');
+    const body = { url: `${url}/.well-known/openid-configuration`, clientId: 'attestry' };
+    expect(await update('pasted-3', made.id, body)).toEqual(made);
+    expect(await refusal(create('pasted-4', { url: `${url}/.well-known/openid-configuration?a=1` }))).toEqual([
+      'invalid',
+      'url',
+      'must not have a query',
+    ]);
+  });
+
+  it('must be public and on an allowed port unless private targets are allowed [T768]', async () => {
     await stop();
-    await start(false);
+    await start(false, { OUTBOUND_PORTS: '8443' });
+    const ports = 'must use one of the ports that the operator allows (OUTBOUND_PORTS): 443, 8443';
+    for (const port of [1, 80, 444, 8444, 0, 65_535])
+      expect(await refusal(create('t10', { url: `https://idp.example.com:${port}/realms/x` }))).toEqual([
+        'invalid',
+        'url',
+        ports,
+      ]);
     for (const [text, msg] of [
       [url, 'must use https'],
       ['https://127.0.0.1', 'must not be an IP address'],

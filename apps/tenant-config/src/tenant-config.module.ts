@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { EngineAddresses, InnerHosts, Outbound, OutboundResolver, PlatformConfig } from '@attestry/service-kit';
 import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
 import { Discovery } from './authentication-provider/discovery.js';
 import { DomainUsage } from './custom-domain/domain-usage.js';
@@ -16,7 +17,17 @@ import { useCases } from './use-cases.generated.js';
     DomainUsage,
     TxtRecords,
     VerifiedDomains,
-    // authentication providers
+    // authentication providers, which alone may be at the inner hosts that the operator lists
+    {
+      provide: Outbound,
+      useFactory: (config: PlatformConfig, resolver: OutboundResolver) =>
+        new Outbound(
+          config.allowPrivateTargets,
+          resolver,
+          new InnerHosts(config.providerHosts, new EngineAddresses(config)),
+        ),
+      inject: [PlatformConfig, OutboundResolver],
+    },
     Discovery,
     ProviderSecrets,
     SignInProviders,

@@ -1,4 +1,4 @@
-import { asciiAddress, mayHavePassword, withParameters } from './addresses.js';
+import { asciiAddress, mayHavePassword, shownName, withParameters } from './addresses.js';
 import { AppError, invalid } from './app-error.js';
 import { loggedRequest } from './logged-data.js';
 import { createWebhook } from './webhooks/webhooks.operations.js';
@@ -43,6 +43,17 @@ describe('an address that may contain a password [T607]', () => {
     for (const text of [':'.repeat(512_000), '@'.repeat(512_000)]) mayHavePassword(text);
     expect(performance.now() - started).toBeLessThan(500);
   });
+});
+
+describe('a name of a third party in a message [T771]', () => {
+  it.each([
+    ['https://idp.example/realms/x', 'https://idp.example/realms/x'],
+    ['a"b\\c\r\n\u202eé', 'a?b?c????'],
+    ['x'.repeat(201), `${'x'.repeat(200)}...`],
+    ['https://user:word@idp.example', 'an address with a user name or password'],
+    [undefined, 'a value that is no string'],
+    [{ issuer: 'x' }, 'a value that is no string'],
+  ])('%j is shown as %s', (name, shown) => expect(shownName(name)).toBe(shown));
 });
 
 describe('an address with parameters [T606]', () => {

@@ -43,6 +43,20 @@ export const mayHavePassword = (text: string): boolean => {
   return end > 0 && /[:/\\]/.test(text.slice(0, end));
 };
 
+/** Characters of a name that a message shows. */
+const MOST_SHOWN = 200;
+
+/**
+ * An address or name of a third party, for a message that shows it beside the right one: printable ASCII, without what may be a password.
+ */
+export const shownName = (name: unknown): string => {
+  if (typeof name !== 'string') return 'a value that is no string';
+  if (mayHavePassword(name)) return 'an address with a user name or password';
+  const text = name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}...` : name;
+  // RFC 6749 §5.2: the characters that an error description may have.
+  return text.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
+};
+
 /** True for a URL with a user name or a password. */
 export const hasUserInformation = (url: string): boolean => {
   const { username, password } = new URL(url);

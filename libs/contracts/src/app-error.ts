@@ -179,7 +179,10 @@ export const notFound = (): AppError => new AppError('notFound', 'Resource Not F
 const descriptionText = (text: string): string => text.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
 
 /** The challenge of a refused access token, with the reason (RFC 6750 §3). */
-export const bearerChallenge = (error: 'invalid_token' | 'insufficient_scope', reason: string) => ({
+export const bearerChallenge = (
+  error: 'invalid_token' | 'insufficient_scope' | 'insufficient_user_authentication',
+  reason: string,
+) => ({
   'www-authenticate': `Bearer error="${error}", error_description="${descriptionText(reason)}"`,
 });
 /** The challenge for an access token that is bound to a key, and for its proof (RFC 9449 §7.1). */
@@ -192,9 +195,29 @@ export const dpopChallenge = (
 /** 403 with the same reason in the challenge and in the message (ADR 0106). */
 export const forbidden = (reason: string): AppError =>
   new AppError('forbidden', descriptionText(reason), { headers: bearerChallenge('insufficient_scope', reason) });
-/** 401 for an access token that is refused; the reason as in {@link forbidden}. */
-export const invalidToken = (reason: string): AppError =>
-  new AppError('unauthenticated', descriptionText(reason), { headers: bearerChallenge('invalid_token', reason) });
+/** 401 for an access token that is refused; the reason as in {@link forbidden}. @param check for the log */
+export const invalidToken = (reason: string, check?: string): AppError =>
+  new AppError('unauthenticated', descriptionText(reason), {
+    headers: bearerChallenge('invalid_token', reason),
+    ...(check !== undefined && { check }),
+  });
+/**
+ * 401 for an access token of a person whose sign-in does not suffice (RFC 9470 §3).
+ * @param acrValues with which another sign-in would; none where another claim is required
+ */
+export const insufficientUserAuthentication = (
+  reason: string,
+  check: string,
+  acrValues: readonly string[],
+): AppError => {
+  const challenge = bearerChallenge('insufficient_user_authentication', reason)['www-authenticate'];
+  return new AppError('unauthenticated', descriptionText(reason), {
+    headers: {
+      'www-authenticate': acrValues.length ? `${challenge}, acr_values="${acrValues.join(' ')}"` : challenge,
+    },
+    check,
+  });
+};
 /** 401 for a request without credentials: its challenge has no error (RFC 6750 §3.1). */
 export const unauthenticated = (): AppError =>
   new AppError('unauthenticated', 'The request has no access token', { headers: { 'www-authenticate': 'Bearer' } });

@@ -47,6 +47,83 @@ describe('configuration', () => {
     expect(faultsOf({ SMTP_URL: 'https://mail.example' })).toEqual([expect.stringMatching(/^SMTP_URL /)]);
   });
 
+  it('has lists of values for each claim that tokens of people must have [T766]', () => {
+    const issuer = { MANAGEMENT_OIDC_ISSUER: 'https://login.example' };
+    expect(parseConfig(issuer).managementOidcRequiredClaims).toEqual({});
+    const wanted = '{"acr":["2"],"email_verified":[true],"level":[{"a":1},null]}';
+    expect(parseConfig({ ...issuer, MANAGEMENT_OIDC_REQUIRED_CLAIMS: wanted }).managementOidcRequiredClaims).toEqual(
+      JSON.parse(wanted),
+    );
+    const faultOf = (MANAGEMENT_OIDC_REQUIRED_CLAIMS: string) =>
+      faultsOf({ ...issuer, MANAGEMENT_OIDC_REQUIRED_CLAIMS }).join();
+    for (const wrong of ['acr=2', '[]', 'null', '7'])
+      expect(faultOf(wrong)).toMatch(/^MANAGEMENT_OIDC_REQUIRED_CLAIMS must be a JSON object from names of claims/);
+    for (const wrong of ['{"acr":[]}', '{"acr":"2"}', '{"acr":null}', '{"acr":{"0":"2"}}'])
+      expect(faultOf(wrong)).toBe(
+        'MANAGEMENT_OIDC_REQUIRED_CLAIMS must have a list of at least one allowed value for acr',
+      );
+    for (const wrong of ['2 3', 'a"b', 'a\\\\b', 'é', ''])
+      expect(faultOf(`{"acr":["2",${JSON.stringify(wrong)}]}`)).toMatch(/ must have texts of printable ASCII /);
+    expect(faultOf('{"acr":["2"],"amr":["mfa"],"acr":["1"]}')).toContain('must not have a name twice');
+    expect(faultOf('{"level":[{"a":"x:y\\":","b":{"a":1}}]}')).toBe('');
+    expect(faultOf('{"acr":[2]}')).toMatch(/ must have texts of printable ASCII /);
+    expect(faultOf('{"auth_time":[1]}')).toMatch(/ must not have auth_time: /);
+    expect(faultsOf({ MANAGEMENT_OIDC_REQUIRED_CLAIMS: wanted })).toEqual([
+      'MANAGEMENT_OIDC_ISSUER is required with MANAGEMENT_OIDC_REQUIRED_CLAIMS',
+    ]);
+  });
+
+  it('has ports and inner hosts of providers [T768, T769]', () => {
+    const [one, other] = [1, 2].map((n) => `2a5b1c34-52a5-4c8e-9d8a-0f9d0f0f4b0${n}`);
+    expect(parseConfig({})).toMatchObject({ outboundPorts: [443], providerHosts: {} });
+    expect(parseConfig({ OUTBOUND_PORTS: '443, 8443' }).outboundPorts).toEqual([443, 8443]);
+    for (const OUTBOUND_PORTS of ['0', '65536', '8443-8450', 'https', '-1', '443;8443', '0x1bb', '8443.0'])
+      expect(faultsOf({ OUTBOUND_PORTS })).toEqual(['OUTBOUND_PORTS must be an integer from 1 to 65535']);
+    const hosts = {
+      'sso.uni.example:8443': [one, other],
+      'xn--bcher-kva.example:443': [one],
+      'keycloak:8443': [other],
+    };
+    expect(parseConfig({ PROVIDER_HOSTS: JSON.stringify(hosts) }).providerHosts).toEqual(hosts);
+    const faultOf = (PROVIDER_HOSTS: string) => faultsOf({ PROVIDER_HOSTS }).join();
+    for (const wrong of ['x', '[]', 'null', '"sso.uni.example:8443"'])
+      expect(faultOf(wrong)).toBe('PROVIDER_HOSTS must be a JSON object from host:port to lists of tenant ids');
+    for (const name of [
+      'sso.uni.example',
+      'https://sso.uni.example:8443',
+      'sso.uni.example:0',
+      'sso.uni.example:08443',
+      'sso.uni.example:65536',
+      'sso.uni.example:8443/realms',
+      'SSO.uni.example:8443',
+      'bücher.example:443',
+      '*.uni.example:443',
+      'a@sso.uni.example:443',
+      'sso.uni.example:443?',
+      ':8443',
+      '127.1:8443',
+      '0x7f000001:443',
+      '[fd00::2]:8443',
+      '[::1]:8443',
+    ])
+      expect([name, faultOf(JSON.stringify({ [name]: [one] }))]).toEqual([
+        name,
+        expect.stringMatching(/^PROVIDER_HOSTS must have names such as sso\.example\.com:8443/),
+      ]);
+    for (const name of ['10.0.0.8:8443', 'localhost:8443', 'a.localhost:443', 'localhost.:443'])
+      expect(faultOf(JSON.stringify({ [name]: [one] }))).toContain('must have host names');
+    const entry = (tenants: unknown) => faultOf(JSON.stringify({ 'sso.uni.example:8443': tenants }));
+    expect(entry([])).toContain('must have a list of tenant ids for sso.uni.example:8443');
+    expect(entry(one)).toContain('must have a list of tenant ids for sso.uni.example:8443');
+    for (const wrong of ['*', 7, null]) expect(entry([one, wrong])).toContain(`${JSON.stringify(wrong)} is not one`);
+    expect(entry([one, one])).toBe('PROVIDER_HOSTS must have each tenant id once for sso.uni.example:8443');
+    // JSON.parse alone would keep the last one.
+    for (const repeated of ['"sso.uni.example:8443"', '"sso.uni.example:84\\u0034\\u0033"'])
+      expect(faultOf(`{"sso.uni.example:8443":["${one}"],${repeated}:["${other}"]}`)).toBe(
+        'PROVIDER_HOSTS must not have a name twice',
+      );
+  });
+
   it('has a built-in sign-in by default only in development and without another issuer', () => {
     const signInOf = (env: Record<string, string>) => parseConfig(env).signIn;
     expect(signInOf({})).toBe('built-in');

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { LOGGING_LEVELS, MAX_SECRET_OVERLAP_SECONDS, SERVICE_NAMES, type LoggingLevel } from '@attestry/contracts';
+import type { RequiredClaims } from './required-claims.js';
 
 /**
  * Configuration: declared once, parsed once from the environment into one typed object, all faults reported together,
@@ -178,6 +179,66 @@ const perTenant =
       ]),
     );
   };
+
+/** Number of members of a value, with those of its parts. */
+const membersOf = (value: unknown): number =>
+  typeof value !== 'object' || value === null
+    ? 0
+    : Object.values(value).reduce<number>((sum, one) => sum + membersOf(one), 0) +
+      (Array.isArray(value) ? 0 : Object.keys(value).length);
+
+/** A JSON object, of which no name occurs twice: JSON.parse would drop the first one without a word. */
+const jsonObject = (s: string, what: string): Record<string, unknown> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(s);
+  } catch {
+    // reported below
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail(`must be a JSON object ${what}`);
+  const colons = s.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
+  return colons === membersOf(value) ? (value as Record<string, unknown>) : fail('must not have a name twice');
+};
+
+/** Claims that differ from one token to the next, and those that are checked in any case. */
+const CLAIMS_OF_TOKENS = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti', 'auth_time'];
+/** RFC 9470 §3: values are separated by spaces, in a quoted string (RFC 9110 §5.6.4). */
+const ACR_VALUE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+
+const requiredClaims = (s: string): RequiredClaims => {
+  const value = jsonObject(s, 'from names of claims to lists of allowed values');
+  for (const [name, allowed] of Object.entries(value)) {
+    if (CLAIMS_OF_TOKENS.includes(name))
+      fail(`must not have ${name}: it differs from one access token to the next, or is checked in any case`);
+    if (!Array.isArray(allowed) || allowed.length === 0)
+      fail(`must have a list of at least one allowed value for ${name}`);
+    if (name === 'acr' && !(allowed as unknown[]).every((one) => typeof one === 'string' && ACR_VALUE.test(one)))
+      fail('must have texts of printable ASCII without spaces, quotation marks and backslashes for acr');
+  }
+  return value as RequiredClaims;
+};
+
+/** `host:port` with the ids of tenants. */
+export type ProviderHosts = Readonly<Record<string, readonly string[]>>;
+
+const providerHosts = (s: string): ProviderHosts => {
+  const value = jsonObject(s, 'from host:port to lists of tenant ids');
+  for (const [name, tenants] of Object.entries(value)) {
+    const [, hostname, port] = /^([a-z0-9.-]+):([1-9]\d{0,4})$/.exec(name) ?? [];
+    // The same host and port is found in it where an address is read: `127.1:443` is another one.
+    const url = URL.canParse(`https://${name}/`) ? new URL(`https://${name}/`) : undefined;
+    if (hostname === undefined || url?.hostname !== hostname || (url.port || '443') !== port)
+      fail(`must have names such as sso.example.com:8443, a host in lower case and its port: ${name} is not one`);
+    if (isIP(hostname!) || /(?:^|\.)localhost\.?$/.test(hostname!))
+      fail(`must have host names: ${name} is an address, or this machine`);
+    if (!Array.isArray(tenants) || tenants.length === 0) fail(`must have a list of tenant ids for ${name}`);
+    const wrong = (tenants as unknown[]).find((id) => typeof id !== 'string' || !UUID.test(id));
+    if (wrong !== undefined) fail(`must have tenant ids (UUIDs) for ${name}: ${JSON.stringify(wrong)} is not one`);
+    if (new Set(tenants as unknown[]).size < (tenants as unknown[]).length)
+      fail(`must have each tenant id once for ${name}`);
+  }
+  return value as ProviderHosts;
+};
 
 const RATES: readonly (keyof RateLimits)[] = [
   'api',
@@ -399,6 +460,12 @@ export const SETTINGS = {
     'MANAGEMENT_OIDC_AUDIENCE',
     'Required audience of access tokens of users. Default: the address of the management API.',
   ),
+  managementOidcRequiredClaims: setting(
+    'MANAGEMENT_OIDC_REQUIRED_CLAIMS',
+    'Claims that access tokens of users must have: a JSON object from names to lists of allowed values, for example `{"acr": ["2"], "amr": ["mfa"]}`. Values are compared as JSON; of an array one element must be allowed. Otherwise the answer is 401 `insufficient_user_authentication` (RFC 9470). Requires `MANAGEMENT_OIDC_ISSUER`.',
+    '{}',
+    requiredClaims,
+  ),
   signIn: optional(
     'SIGN_IN',
     '`built-in` serves a sign-in for users of the management API at `<first authorization host>/people`; `none` does not. `built-in` requires all services in one process and no `MANAGEMENT_OIDC_ISSUER`. Default: `built-in` if these requirements are met and `NODE_ENV` is not `production`.',
@@ -429,6 +496,18 @@ export const SETTINGS = {
     '`true` allows outbound requests to http URLs, IP addresses, unknown top-level domains and private networks. Rejected in production.',
     'false',
     flag,
+  ),
+  outboundPorts: setting(
+    'OUTBOUND_PORTS',
+    'Comma-separated list of the ports at which the addresses of authentication providers may be, for example `443,8443`. Port 443, that of an address without a port, is always allowed.',
+    '443',
+    list(integer(1, 65535)),
+  ),
+  providerHosts: setting(
+    'PROVIDER_HOSTS',
+    'Hosts of authentication providers that may have addresses of private networks: a JSON object from `host:port` to lists of tenant ids, for example `{"sso.example.com:8443": ["<tenant id>"]}`. Host and port must be equal to those of the address, port 443 included. Loopback and link-local addresses, metadata services of cloud providers and addresses of the engines that the process connects to are refused for them too.',
+    '{}',
+    providerHosts,
   ),
   dnsServers: optional(
     'DNS_SERVERS',
@@ -876,6 +955,8 @@ const sharedFaults = (parsed: Parsed): string[] => {
   if (parsed.service !== undefined)
     need(['natsServers'], 'with SERVICE: services in separate processes communicate over NATS');
   if (parsed.keysDatabaseUrl !== undefined) need(['databaseUrl'], 'with KEYS_DATABASE_URL');
+  if (Object.keys(parsed.managementOidcRequiredClaims ?? {}).length > 0)
+    need(['managementOidcIssuer'], 'with MANAGEMENT_OIDC_REQUIRED_CLAIMS');
   if (parsed.signIn === 'built-in') {
     if (parsed.managementOidcIssuer !== undefined)
       faults.push('SIGN_IN=built-in and MANAGEMENT_OIDC_ISSUER must not be set together: users have one issuer');

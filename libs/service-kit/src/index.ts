@@ -48,6 +48,8 @@ export { ObservedReadModels } from './observed/observed-read-models.js';
 export * from './read-model.js';
 export * from './list-page.js';
 export { isMaskOf, mask } from './masked-secret.js';
+export * from './required-claims.js';
+export { EngineAddresses, InnerHosts } from './inner-hosts.js';
 export * from './outbound.js';
 export * from './outbound-resolver.js';
 export { recordPurgedTenants, purgingTenants } from './purged-tenants.js';

@@ -5,6 +5,7 @@ import { asciiAddress, hasUserInformation, jsonSize } from '@attestry/contracts'
 import { LRUCache } from 'lru-cache';
 import { Agent, errors, request, type Dispatcher } from 'undici';
 import ipaddr from 'ipaddr.js';
+import type { InnerHosts } from './inner-hosts.js';
 import { OutboundResolver } from './outbound-resolver.js';
 
 /** The target is refused by rule; nothing was sent. */
@@ -26,15 +27,20 @@ export const isPublicAddress = (address: string): boolean => {
 /**
  * Rules for the text of an outbound URL (specification notes, Outbound targets): https, no IP literal, no credentials, no query, no
  * fragment, a name with a dot that is not a private suffix. Returns the address byte for byte, or its ASCII form, or what is wrong with it.
+ * @param isListed the operator named host and port, which then may have any name
  */
-export const checkTargetUrl = (text: string, allowPrivate: boolean): { url: string } | { fault: string } => {
+export const checkTargetUrl = (
+  text: string,
+  allowPrivate: boolean,
+  isListed = false,
+): { url: string } | { fault: string } => {
   if (!URL.canParse(text)) return { fault: 'must be a valid URL' };
   const url = new URL(text);
   if (hasUserInformation(text)) return { fault: 'must not contain credentials' };
   if (text.includes('?')) return { fault: 'must not have a query' };
   if (text.includes('#')) return { fault: 'must not have a fragment' };
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return { fault: 'must use https' };
-  if (!allowPrivate) {
+  if (!allowPrivate && !isListed) {
     const host = url.hostname.replace(/[[\]]|\.$/g, '');
     if (isIP(host)) return { fault: 'must not be an IP address' };
     if (!host.includes('.') || /\.(?:localhost|local|internal|invalid|test|example|onion|arpa)$/.test(host))
@@ -45,6 +51,22 @@ export const checkTargetUrl = (text: string, allowPrivate: boolean): { url: stri
 
 type LookupCallback = (error: Error | null, addresses: LookupAddress[]) => void;
 type Lookup = (hostname: string, options: { all: true }, callback: LookupCallback) => void;
+/** Which addresses a connection may use. */
+interface AddressRule {
+  filter(addresses: readonly LookupAddress[]): Promise<readonly LookupAddress[]>;
+  /** What a host without such an address lacks. */
+  kind: string;
+}
+
+const ANY: AddressRule = { filter: async (addresses) => addresses, kind: 'address' };
+const PUBLIC: AddressRule = {
+  filter: async (addresses) => addresses.filter(({ address }) => isPublicAddress(address)),
+  kind: 'public address',
+};
+const innerRule = (hosts: InnerHosts): AddressRule => ({
+  filter: (addresses) => hosts.filter(addresses, isPublicAddress),
+  kind: 'address that its entry in PROVIDER_HOSTS allows',
+});
 
 /** Longest duration of an exchange, whatever the caller requests, milliseconds. */
 const LONGEST_MS = 30_000;
@@ -53,7 +75,7 @@ const LONGEST_MS = 30_000;
  * A dispatcher whose every connection goes to an address that was checked: the look-up hands the socket only addresses
  * that passed, so a name cannot be rebound between check and use.
  */
-const guardedAgent = (allowPrivate: boolean, lookup: Lookup): Agent =>
+const guardedAgent = ({ filter, kind }: AddressRule, lookup: Lookup): Agent =>
   new Agent({
     connect: {
       timeout: LONGEST_MS,
@@ -62,9 +84,13 @@ const guardedAgent = (allowPrivate: boolean, lookup: Lookup): Agent =>
       lookup: (hostname: string, options: object, callback: LookupCallback) => {
         lookup(hostname, { ...options, all: true }, (error, addresses) => {
           if (error) return callback(error, []);
-          const allowed = allowPrivate ? addresses : addresses.filter(({ address }) => isPublicAddress(address));
-          if (!allowed.length) return callback(new TargetRefused(`${hostname} has no public address`), []);
-          callback(null, allowed);
+          void filter(addresses).then(
+            (allowed) =>
+              allowed.length
+                ? callback(null, [...allowed])
+                : callback(new TargetRefused(`${hostname} has no ${kind}`), []),
+            (failure: Error) => callback(failure, []),
+          );
         });
       },
     },
@@ -113,7 +139,7 @@ export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
-/** Tenants whose connections are kept open. */
+/** Tenants, and their listed hosts, whose connections are kept open. */
 const TENANTS = 1000;
 
 /** HTTP to addresses that tenants name: guarded against SSRF at connection time, limited in time and size. */
@@ -125,15 +151,27 @@ export class Outbound implements OnApplicationShutdown {
   private closed = false;
   private operatorAgent: Agent | undefined;
 
-  /** @param resolver whose answers are checked */
+  /**
+   * @param resolver whose answers are checked
+   * @param innerHosts that may have addresses of private networks; only for calls to providers
+   */
   constructor(
     private readonly allowPrivate: boolean,
     private readonly resolver: Pick<OutboundResolver, 'addresses'> = new OutboundResolver(),
+    private readonly innerHosts?: InnerHosts,
   ) {}
 
-  /** Result of {@link checkTargetUrl} for a URL under this platform's rules. */
-  checkUrl(text: string): { url: string } | { fault: string } {
-    return checkTargetUrl(text, this.allowPrivate);
+  /**
+   * Result of {@link checkTargetUrl} for a URL under this platform's rules.
+   * @param tenantId whose listed hosts may have any name
+   */
+  checkUrl(text: string, tenantId?: string): { url: string } | { fault: string } {
+    return checkTargetUrl(text, this.allowPrivate, tenantId !== undefined && this.isListed(tenantId, text));
+  }
+
+  /** Whether the operator listed host and port of a URL for the tenant. */
+  isListed(tenantId: string, url: string): boolean {
+    return URL.canParse(url) && this.innerHosts?.isListed(tenantId, new URL(url)) === true;
   }
 
   /**
@@ -152,7 +190,7 @@ export class Outbound implements OnApplicationShutdown {
       method: options.method ?? 'GET',
       headers: options.headers ?? {},
       body: options.body ?? null,
-      dispatcher: this.agentOf(options.tenantId),
+      dispatcher: this.agentOf(options.tenantId, target),
       signal: AbortSignal.timeout(options.timeoutMs),
     });
     const answer = { status: response.statusCode, headers: joined(response.headers) };
@@ -181,7 +219,7 @@ export class Outbound implements OnApplicationShutdown {
         exchange?.abort(timedOut);
         reject(timedOut);
       }, limits.timeoutMs);
-      this.agentOf(tenantId).dispatch(
+      this.agentOf(tenantId, target).dispatch(
         { origin: target.origin, path: target.pathname + target.search, method, headers, body: body ?? null },
         {
           onRequestStart: (controller) => {
@@ -206,18 +244,22 @@ export class Outbound implements OnApplicationShutdown {
     });
   }
 
-  private agentOf(tenantId: string | typeof OPERATOR): Dispatcher {
+  private agentOf(tenantId: string | typeof OPERATOR, target: URL): Dispatcher {
     if (this.closed) throw new errors.ClientClosedError();
-    if (tenantId === OPERATOR) return (this.operatorAgent ??= guardedAgent(this.allowPrivate, dnsLookup));
-    let agent = this.agents.get(tenantId);
+    const rule = this.allowPrivate ? ANY : PUBLIC;
+    if (tenantId === OPERATOR) return (this.operatorAgent ??= guardedAgent(rule, dnsLookup));
+    // A look-up knows no port: a listed host and port has connections of its own, and the host has others for all other ports.
+    const isListed = !this.allowPrivate && this.innerHosts?.isListed(tenantId, target) === true;
+    const key = isListed ? `${tenantId} ${target.host}` : tenantId;
+    let agent = this.agents.get(key);
     if (!agent) {
-      agent = guardedAgent(this.allowPrivate, (host, _options, callback) => {
+      agent = guardedAgent(isListed ? innerRule(this.innerHosts!) : rule, (host, _options, callback) => {
         this.resolver.addresses(tenantId, host).then(
           (addresses) => callback(null, [...addresses]),
           (error: Error) => callback(error, []),
         );
       });
-      this.agents.set(tenantId, agent);
+      this.agents.set(key, agent);
     }
     return agent;
   }

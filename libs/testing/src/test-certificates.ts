@@ -16,8 +16,8 @@ const openssl = (...args: string[]): void => {
   if (status !== 0) throw new Error(`openssl ${args[0]}: ${stderr}`);
 };
 
-/** A certificate authority, a certificate of it for a server on 127.0.0.1 and localhost and one for a client, valid for a day. */
-export const makeTestCertificates = (folder: string): TestCertificates => {
+/** A certificate authority, a certificate of it for a server on 127.0.0.1, localhost and further hosts, and one for a client, valid for a day. */
+export const makeTestCertificates = (folder: string, hosts: readonly string[] = []): TestCertificates => {
   const path = (name: string) => join(folder, name);
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const ca = { cert: path('ca.crt'), key: path('ca.key') };
@@ -33,7 +33,10 @@ export const makeTestCertificates = (folder: string): TestCertificates => {
   };
   return {
     ca: ca.cert,
-    server: issue('server', 'subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth\n'),
+    server: issue(
+      'server',
+      `subjectAltName=IP:127.0.0.1,${['localhost', ...hosts].map((host) => `DNS:${host}`).join(',')}\nextendedKeyUsage=serverAuth\n`,
+    ),
     client: issue('client', 'extendedKeyUsage=clientAuth\n'),
   };
 };

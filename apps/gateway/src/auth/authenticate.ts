@@ -39,7 +39,7 @@ const bearerOf = (authorization: string | undefined, issuedAt: string): string =
 /** A client with its roles at the tenant: they are checked here, and no operation reads them. */
 export type IdentifiedCaller = Exclude<Caller, ClientCaller> | (ClientCaller & { roles: readonly Role[] });
 
-/** Authenticates the caller as the operation requires: 401 or 403, without a hint which part was wrong. */
+/** Authenticates the caller as the operation requires: 401 or 403. Only for a token that the operator's provider signed the reason is exact. */
 @Injectable()
 export class Authenticate {
   private readonly managementUrl: string;
@@ -58,7 +58,6 @@ export class Authenticate {
    * @param operation whose callers have tokens; the plan has the caller of any other
    * @param deadline of the call, milliseconds since the epoch
    * @throws AppError 401; 503 when the token cannot be checked by the deadline
-   * @throws AppError 401; 503 when it cannot be checked by then
    */
   async caller(
     operation: Operation,

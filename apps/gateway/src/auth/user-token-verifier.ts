@@ -12,8 +12,10 @@ import {
   SignInRegistry,
   type Logger,
   type PersonOfIssuer,
+  type RequiredClaims,
 } from '@attestry/service-kit';
 import { BuiltInIssuer } from './built-in-issuer.js';
+import { checkUserToken, claimRefusal } from './check-user-token.js';
 import { OidcIssuer, type KeySet } from './oidc-issuer.js';
 
 /** The issuer of tokens for people, and its keys. */
@@ -43,16 +45,10 @@ const REMEMBER_MS = 60_000;
 /** How far the provider's clock may be from ours, seconds. */
 const TOLERANCE_SECONDS = 5;
 
-/** OpenID Connect Core 1.0 §2. */
-const MAX_SUBJECT = 255;
 /** Longer values are not names or addresses. */
 const isClaim = (value: unknown): value is string => typeof value === 'string' && value.length <= 1000;
 
-/**
- * Verifies access tokens of people: those of the operator's OpenID provider, or else of the built-in sign-in (RFC 9068 §4). The type
- * distinguishes an access token from an ID token, whose audience is a client in any case; `sub` equal to `client_id` is a machine (§2.2),
- * not a person.
- */
+/** Verifies access tokens of people: those of the operator's OpenID provider, or else of the built-in sign-in (RFC 9068 §4). */
 @Injectable()
 export class UserTokenVerifier {
   private readonly verified = new LRUCache<string, { token: PersonOfIssuer; payload: JWTPayload; until: number }>({
@@ -60,6 +56,7 @@ export class UserTokenVerifier {
   });
   private readonly provider: TokenIssuer | undefined;
   private readonly audience: string;
+  private readonly requiredClaims: RequiredClaims;
 
   constructor(
     config: PlatformConfig,
@@ -72,6 +69,7 @@ export class UserTokenVerifier {
     if (issuer !== undefined) this.provider = new OidcIssuer(issuer, outbound);
     else if (config.signIn === 'built-in') this.provider = new BuiltInIssuer(config.signInIssuer, signIns);
     this.audience = config.peopleAudience;
+    this.requiredClaims = config.managementOidcRequiredClaims;
   }
 
   /** Whether the token names the provider as its issuer; no other check. */
@@ -86,10 +84,11 @@ export class UserTokenVerifier {
   }
 
   /**
-   * `undefined` when it is not a valid access token of a person.
+   * `undefined` when its signature is not one of the provider, or the token was revoked.
    * @param deadline of the call that brought it, milliseconds since the epoch
    * @param beforeCheck awaited where the token is not remembered as verified
-   * @throws AppError 503 when the provider's keys are unavailable
+   * @throws AppError 401 that names the claim or the type for which a token of the provider is refused; 503 when the provider's keys are
+   * unavailable
    */
   async verify(
     token: string,
@@ -101,19 +100,19 @@ export class UserTokenVerifier {
     const known = this.verified.get(key);
     if (known && known.until > now) return (await this.hasEnded(known.payload)) ? undefined : known.token;
     await beforeCheck?.();
-    const payload = await this.checkUserToken(token, now, deadline);
-    if (!payload?.sub || payload.sub.length > MAX_SUBJECT || !payload.exp) return undefined;
-    if (payload['client_id'] === payload.sub) return undefined;
-    if (await this.hasEnded(payload)) return undefined;
-    const { email, name } = payload;
+    const payload = await this.verifyToken(token, now, deadline);
+    if (!payload) return undefined;
+    const claims = checkUserToken(payload, this.requiredClaims);
+    if (await this.hasEnded(claims)) return undefined;
+    const { email, name } = claims;
     const user: PersonOfIssuer = {
-      issuer: payload.iss!,
-      subject: payload.sub,
-      emailVerified: payload['email_verified'] === true,
+      issuer: claims.iss,
+      subject: claims.sub,
+      emailVerified: claims['email_verified'] === true,
       ...(isClaim(email) && { email }),
       ...(isClaim(name) && { name }),
     };
-    this.verified.set(key, { token: user, payload, until: Math.min(payload.exp * 1000, now + REMEMBER_MS) });
+    this.verified.set(key, { token: user, payload: claims, until: Math.min(claims.exp * 1000, now + REMEMBER_MS) });
     return user;
   }
 
@@ -121,21 +120,24 @@ export class UserTokenVerifier {
     return (await this.provider!.hasEnded?.(payload)) ?? false;
   }
 
-  private async checkUserToken(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
+  private async verifyToken(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
     for (const fresh of [false, true]) {
       const keys = await this.keys(now, deadline, fresh);
       try {
         const { payload } = await jwtVerify(token, keys, {
           algorithms: ALGORITHMS,
+          // It distinguishes an access token from an ID token, whose audience is a client in any case (RFC 9068 §2.1).
           typ: 'at+jwt',
           issuer: this.provider!.issuer,
           audience: this.audience,
-          requiredClaims: ['sub', 'exp', 'iat', 'client_id'],
+          requiredClaims: ['sub', 'exp', 'iat'],
           clockTolerance: TOLERANCE_SECONDS,
           currentDate: new Date(now),
         });
         return payload;
       } catch (error) {
+        if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
+          throw claimRefusal(error, this.audience);
         if (error instanceof errors.JWKSNoMatchingKey) continue;
         if (error instanceof errors.JOSEError) return undefined;
         throw error;

@@ -2,6 +2,7 @@ import {
   AppError,
   forbidden,
   invalidBody,
+  insufficientUserAuthentication,
   invalidToken,
   notFound,
   oauthError,
@@ -73,6 +74,15 @@ describe('the challenge of a refused token', () => {
     ['Bearer', unauthenticated()],
     ['Bearer error="invalid_token", error_description="has expired"', invalidToken('has expired')],
     ['Bearer error="insufficient_scope", error_description="needs a role"', forbidden('needs a role')],
+    // RFC 9470 §3
+    [
+      'Bearer error="insufficient_user_authentication", error_description="acr must be 2", acr_values="2 3"',
+      insufficientUserAuthentication('acr must be 2', 'check-user-token', ['2', '3']),
+    ],
+    [
+      'Bearer error="insufficient_user_authentication", error_description="amr must be ?mfa?"',
+      insufficientUserAuthentication('amr must be "mfa"', 'check-user-token', []),
+    ],
     // RFC 6750 §3: neither quotes and backslashes nor control characters end the value or the header.
     ['Bearer error="invalid_token", error_description="a?b?c??x: ?"', invalidToken('a"b\\c\r\nx: é')],
   ])('is %s', (challenge, error) => {

@@ -1,4 +1,12 @@
-import { AppError, invalidBody, notFound, oauthError, unauthenticated, unavailable } from '@attestry/contracts';
+import {
+  AppError,
+  invalidBody,
+  invalidToken,
+  notFound,
+  oauthError,
+  unauthenticated,
+  unavailable,
+} from '@attestry/contracts';
 import { answerError } from './answer-error.js';
 import {
   EXCEEDED,
@@ -51,6 +59,13 @@ describe('the log line of a refusal [T658]', () => {
     const { refused } = await answered(unauthenticated(), exchangeOf({}, RECORDED, { context: undefined }));
     const reason = 'The request has no access token';
     expect(refused).toEqual([['debug', { ...line, code: 'Unauthorized', reason }, 'operation refused']]);
+  });
+
+  it('of a check of the token is of level info, as the operator chose its provider [T765]', async () => {
+    const refusal = invalidToken('The access token has no claim sub', 'check-user-token');
+    const { refused } = await answered(refusal, exchangeOf({}, RECORDED, { context: undefined }));
+    const fields = { code: 'Unauthorized', check: 'check-user-token', reason: refusal.message };
+    expect(refused).toEqual([['info', { ...line, ...fields }, 'operation refused']]);
   });
 
   it('is left to the service that refused, and is not written for what anyone may cause', async () => {

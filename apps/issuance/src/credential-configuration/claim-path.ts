@@ -69,7 +69,7 @@ export const unmatchedPath = (text: string): string | undefined => {
 };
 
 const listFault = (list: string, name?: string): string =>
-  `must have ${shown(list)} in mapFrom, for the whole list: its elements have no path${
+  `must have ${shown(list)} in mapFrom, for the whole list, as lists have no index${
     name === undefined || name === '*'
       ? ''
       : `; a member of an object that is called ${name.slice(0, 20)} is ['${name.slice(0, 20)}']`

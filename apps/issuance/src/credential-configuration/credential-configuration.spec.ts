@@ -190,7 +190,7 @@ describe('claim paths', () => {
 
   const quoted = (path: string) => `must have ${path} in mapFrom: a name with dots is quoted`;
   const list = (path: string, name?: string) =>
-    `must have ${path} in mapFrom, for the whole list: its elements have no path${name === undefined ? '' : `; a member of an object that is called ${name} is ['${name}']`}`;
+    `must have ${path} in mapFrom, for the whole list, as lists have no index${name === undefined ? '' : `; a member of an object that is called ${name} is ['${name}']`}`;
   it.each([
     ['claims.https://acme.example/name', quoted("claims['https://acme.example/name']")],
     ['claims.HTTP://acme.example', quoted("claims['HTTP://acme.example']")],

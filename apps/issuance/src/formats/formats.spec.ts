@@ -203,7 +203,7 @@ describe('rules of a configuration', () => {
     [
       'claimMappings.x',
       mapping({ mapFrom: 'claims.list[0]', defaultValue: 1 }),
-      'must have claims.list in mapFrom, for the whole list: its elements have no path',
+      'must have claims.list in mapFrom, for the whole list, as lists have no index',
     ],
     [
       'claimMappings.achievement.name',

@@ -1,6 +1,5 @@
-import { oauthError } from '@attestry/contracts';
+import { oauthError, shownName } from '@attestry/contracts';
 import type { RequestedDetail } from './authorization-details.js';
-import { shownName } from './shown-name.js';
 
 /** What a request to the authorization server names as the resource that it wants access to. */
 export interface Target {

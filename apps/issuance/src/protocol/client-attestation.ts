@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import type { ParsedCertificate } from '@attestry/certificates';
+import { shownName } from '@attestry/contracts';
 import { importPublicJwk, InvalidKey, jwkThumbprint, type ImportedKey } from '@attestry/keys';
 import { certifiedKeyOf } from './certified-key.js';
 import { decodeCompactJws } from './compact-jws.js';
-import { shownName } from './shown-name.js';
 
 /** Characters of an attestation, and of a proof of possession. */
 export const MAX_ATTESTATION = 16_384;

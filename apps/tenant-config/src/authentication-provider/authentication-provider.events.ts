@@ -2,7 +2,7 @@ import type { TokenEndpointAuthMethod } from '@attestry/contracts';
 
 /** Everything but the secret. */
 export interface ProviderSettings {
-  /** ASCII form, without port, query and fragment. */
+  /** ASCII form, without query and fragment; the port where it is not 443. */
   url: string;
   /** As the provider's discovery document spells it, and its ID tokens will. */
   issuer: string;

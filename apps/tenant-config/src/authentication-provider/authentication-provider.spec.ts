@@ -139,6 +139,13 @@ describe('an authentication provider', () => {
       });
     });
 
+    it('starts one for another port, with the secret in plain text [T768]', () => {
+      const there = moved(`${url}:8443`);
+      given([created])
+        .when(update(there, 'new'))
+        .then([changedTo(there), replaced, space]);
+    });
+
     it('starts one for another issuer of the same origin, which keeps the secret', () => {
       const realm = moved(`${url}/realm`, url);
       given([created])

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AppError, invalidBody } from '@attestry/contracts';
+import { AppError, invalidBody, shownName } from '@attestry/contracts';
 import {
   AnswerTooLarge,
   DnsBudgetExceeded,
@@ -40,6 +40,13 @@ const refused = (msg: string, value?: string): AppError =>
 
 const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
 
+const DISCOVERY_PATH = '/.well-known/openid-configuration';
+/** The issuer of an address that was copied from the browser or a manual (OpenID Connect Discovery 1.0 §4). */
+const issuerOf = (text: string): string => {
+  const url = withoutSlash(text);
+  return url.endsWith(DISCOVERY_PATH) ? url.slice(0, -DISCOVERY_PATH.length) : text;
+};
+
 /**
  * OpenID Connect Discovery 1.0 §4: a provider's metadata, fetched through the guarded client. Redirects are not followed.
  */
@@ -53,8 +60,14 @@ export class Discovery {
 
   /** @throws 400 on `url`; 503 when the tenant's DNS look-ups took too long */
   async discoverProvider(tenantId: string, text: string): Promise<Discovered> {
-    const address = this.accepted(text);
-    const document = await this.document(tenantId, address, text);
+    const address = this.accepted(tenantId, text);
+    const document = await this.document(tenantId, address, issuerOf(text));
+    for (const name of CALLED_ENDPOINTS) {
+      const endpoint = document[name];
+      const isUrl = typeof endpoint === 'string' && URL.canParse(endpoint);
+      const fault = isUrl ? this.faultOfPort(tenantId, endpoint) : undefined;
+      if (fault !== undefined) throw refused(`${name} in the discovery document ${fault}`, text);
+    }
     // As the document spells it (§4.3): the text of the request, or its ASCII form.
     const url = withoutSlash(document.issuer);
     return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
@@ -66,39 +79,53 @@ export class Discovery {
    * @throws 400 on `url`
    */
   async document(tenantId: string, url: string, given = url): Promise<DiscoveryDocument> {
-    const document = await this.fetch(tenantId, url);
-    // The same address may be spelled in another way; one of which port or fragment was dropped is another address.
-    const isSame = withoutSlash(new URL(given).href) === url;
-    const fault = faultOf(document, isSame ? [url, withoutSlash(given)] : [url], (endpoint) =>
-      this.faultOfEndpoint(endpoint),
-    );
+    const fault = this.faultOfPort(tenantId, url);
     if (fault !== undefined) throw refused(fault, given);
+    const document = await this.fetch(tenantId, url);
+    // The same address may be spelled in another way; one of which a fragment was dropped is another address.
+    const isSame = withoutSlash(new URL(given).href) === url;
+    const wrong = faultOf(document, isSame ? [url, withoutSlash(given)] : [url], (endpoint) =>
+      this.faultOfEndpoint(tenantId, endpoint),
+    );
+    if (wrong !== undefined) throw refused(wrong, given);
     return document as DiscoveryDocument;
   }
 
   /**
-   * https, a public host name under a known TLD, no query; port and fragment are dropped.
+   * https, a public host name under a known TLD or one that the operator listed for the tenant, an allowed port, no query; a fragment and the
+   * path of the discovery document are dropped.
    * @throws 400 on `url`
    */
-  accepted(text: string): string {
-    if (!URL.canParse(text)) throw refused('must be a valid URL', text);
-    const parsed = new URL(text);
+  accepted(tenantId: string, text: string): string {
+    const issuer = issuerOf(text);
+    if (!URL.canParse(issuer)) throw refused('must be a valid URL', text);
+    const parsed = new URL(issuer);
     parsed.hash = '';
-    // Where private targets are allowed, providers listen on arbitrary ports.
-    if (!this.config.allowPrivateTargets) parsed.port = '';
     // What is left shows whether there was a query, which may be a lone question mark.
-    const bare = text.split('#', 1)[0]!.includes('?') ? `${parsed.href.split('?', 1)[0]!}?` : parsed.href;
-    const target = this.outbound.checkUrl(bare);
+    const bare = issuer.split('#', 1)[0]!.includes('?') ? `${parsed.href.split('?', 1)[0]!}?` : parsed.href;
+    const target = this.outbound.checkUrl(bare, tenantId);
     if ('fault' in target) throw refused(target.fault, text);
-    if (!this.config.allowPrivateTargets && !parse(target.url).isIcann)
-      throw refused('must have a public host name', text);
+    const isListed = this.config.allowPrivateTargets || this.outbound.isListed(tenantId, target.url);
+    if (!isListed && !parse(target.url).isIcann) throw refused('must have a public host name', text);
+    const fault = this.faultOfPort(tenantId, target.url);
+    if (fault !== undefined) throw refused(fault, text);
     return withoutSlash(target.url);
+  }
+
+  /** Where private targets are allowed, providers listen on arbitrary ports. @param url that can be parsed */
+  private faultOfPort(tenantId: string, url: string): string | undefined {
+    const { allowPrivateTargets, outboundPorts } = this.config;
+    const { port } = new URL(url);
+    if (allowPrivateTargets || port === '' || outboundPorts.includes(Number(port))) return undefined;
+    if (this.outbound.isListed(tenantId, url)) return undefined;
+    const allowed = [...new Set([443, ...outboundPorts])];
+    return `must use ${allowed.length > 1 ? 'one of the ports' : 'the port'} that the operator allows (OUTBOUND_PORTS): ${allowed.join(', ')}`;
   }
 
   private async fetch(tenantId: string, url: string): Promise<Record<string, unknown>> {
     let answer;
     try {
-      answer = await this.outbound.send(`${url}/.well-known/openid-configuration`, {
+      answer = await this.outbound.send(`${url}${DISCOVERY_PATH}`, {
         tenantId,
         headers: { accept: 'application/json' },
         timeoutMs: DISCOVERY_MS,
@@ -113,7 +140,7 @@ export class Discovery {
       throw refused('the discovery document could not be fetched', url);
     }
     if (answer.status !== 200)
-      throw refused(`the request for the discovery document returned status ${answer.status}`, url);
+      throw refused(`the request for ${shownName(`${url}${DISCOVERY_PATH}`)} returned status ${answer.status}`, url);
     try {
       const document: unknown = parseAnswer(answer.body);
       if (typeof document === 'object' && document !== null && !Array.isArray(document))
@@ -125,13 +152,16 @@ export class Discovery {
   }
 
   /** RFC 6749 §3.1: an authorization endpoint may have a query. */
-  private faultOfEndpoint(endpoint: unknown): boolean {
+  private faultOfEndpoint(tenantId: string, endpoint: unknown): boolean {
     if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return true;
     const bare = new URL(endpoint);
     bare.search = '';
-    return 'fault' in this.outbound.checkUrl(bare.href);
+    return 'fault' in this.outbound.checkUrl(bare.href, tenantId);
   }
 }
+
+/** Endpoints that the platform calls; the authorization endpoint is opened by browsers. */
+const CALLED_ENDPOINTS = ['token_endpoint', 'jwks_uri', 'userinfo_endpoint'];
 
 const listed = (value: unknown): value is unknown[] => Array.isArray(value);
 
@@ -146,7 +176,7 @@ const faultOf = (
   // §4.3: exactly this address; a trailing slash makes another one.
   const { issuer } = document;
   if (typeof issuer !== 'string' || !urls.includes(withoutSlash(issuer)))
-    return 'the issuer in the discovery document must be this URL';
+    return `the issuer in the discovery document must be this URL, ${shownName(urls[0])}, and is ${shownName(issuer)}`;
   for (const name of ['authorization_endpoint', 'token_endpoint'])
     if (isBadEndpoint(document[name])) return `${name} in the discovery document must be a public https URL`;
   const { scopes_supported: scopes, response_types_supported: types, grant_types_supported: grants } = document;

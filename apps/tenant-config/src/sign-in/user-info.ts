@@ -41,7 +41,7 @@ export class UserInfo {
     { accessToken, subject, deadline }: { accessToken: string; subject: string; deadline: number },
   ): Promise<UserInfoClaims> {
     try {
-      const endpoint = this.endpointOf(provider.client);
+      const endpoint = this.endpointOf(tenantId, provider.client);
       const timeoutMs = Math.min(REQUEST_MS, deadline - RESERVED_MS - Date.now());
       if (timeoutMs < 1) throw new UserInfoFailed('the sign-in had no time left for it');
       const answer = await this.send(tenantId, endpoint, accessToken, Math.floor(timeoutMs));
@@ -57,14 +57,14 @@ export class UserInfo {
   }
 
   /** Of the cached discovery document. */
-  private endpointOf(client: oidc.Configuration): string {
+  private endpointOf(tenantId: string, client: oidc.Configuration): string {
     const endpoint: unknown = client.serverMetadata().userinfo_endpoint;
     if (endpoint === undefined) throw new UserInfoFailed('the provider has no UserInfo endpoint');
     if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) throw new UserInfoFailed(UNREACHABLE);
     // As an authorization endpoint, it may have a query (RFC 6750 §2).
     const bare = new URL(endpoint);
     bare.search = '';
-    if ('fault' in this.outbound.checkUrl(bare.href)) throw new UserInfoFailed(UNREACHABLE);
+    if ('fault' in this.outbound.checkUrl(bare.href, tenantId)) throw new UserInfoFailed(UNREACHABLE);
     return endpoint;
   }
 

@@ -38,7 +38,7 @@ export class UpdateAuthenticationProvider {
     const stored = await this.secrets.openSecret(tenant.id, current);
     const isSecretInClear = clientSecret !== undefined && !isMaskOf(clientSecret, stored, 'clientSecret');
     // Before the new address is contacted.
-    checkSecretStays(current, { url: this.discovery.accepted(url) }, { isSecretInClear });
+    checkSecretStays(current, { url: this.discovery.accepted(tenant.id, url) }, { isSecretInClear });
     const settings = settingsOf(request.body, await this.discovery.discoverProvider(tenant.id, url));
     // Also for another address, even if the secret is the same: the decision treats a secret that is sealed here as one that the caller has.
     const isStoredAgain = isSecretInClear && (clientSecret !== stored || movedAddress(current, settings) !== undefined);

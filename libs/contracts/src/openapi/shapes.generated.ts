@@ -144,7 +144,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       url: {
         type: 'string',
         description:
-          'Issuer URL of the provider: https with a public host name and without a query. Port and fragment are dropped.',
+          'Issuer URL of the provider: https with a public host name, without a query, and with a port that the operator allows (default 443). A fragment, and `/.well-known/openid-configuration` at its end, are dropped.',
       },
       clientId: { type: 'string', description: 'Client id of the tenant at the provider.' },
       clientSecret: {

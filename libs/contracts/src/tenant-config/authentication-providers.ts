@@ -53,7 +53,7 @@ const forwardedParameters = (value: unknown): string | undefined => {
 };
 
 export class AuthenticationProviderRequest {
-  /** Issuer URL of the provider: https with a public host name and without a query. Port and fragment are dropped. */
+  /** Issuer URL of the provider: https with a public host name, without a query, and with a port that the operator allows (default 443). A fragment, and `/.well-known/openid-configuration` at its end, are dropped. */
   @BoundedText(2048) url: string;
 
   /** Client id of the tenant at the provider. */

@@ -2498,7 +2498,7 @@ export interface components {
       };
       /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
       tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
-      /** @description Issuer URL of the provider: https with a public host name and without a query. Port and fragment are dropped. */
+      /** @description Issuer URL of the provider: https with a public host name, without a query, and with a port that the operator allows (default 443). A fragment, and `/.well-known/openid-configuration` at its end, are dropped. */
       url: string;
     };
     /** @description Brand that wallets and browsers display (W3C Web Application Manifest). */
