@@ -34,21 +34,28 @@ const MAX_DEPTH = 32;
  * @throws DerFault that says what is wrong, in words that follow "must be DER: "
  */
 export const readDer = (bytes: Uint8Array): DerValue => {
-  const values = readValues(bytes, 0);
-  if (values.length !== 1) throw new DerFault(values.length ? 'bytes follow the value' : 'it is empty');
-  return values[0]!;
+  const { value, end } = readAt(bytes, 0, 0);
+  if (end < bytes.length) throw new DerFault('bytes follow the value');
+  return value;
 };
 
-const readValues = (bytes: Uint8Array, depth: number): DerValue[] => {
+const readAt = (bytes: Uint8Array, at: number, depth: number): { value: DerValue; end: number } => {
   if (depth > MAX_DEPTH) throw new DerFault('it is nested too deeply');
+  const tag = bytes[at];
+  if (tag === undefined) throw new DerFault('it is empty');
+  if ((tag & 0x1f) === 0x1f) throw new DerFault('a tag has several octets');
+  const { length, next } = readLength(bytes, at + 1);
+  const end = next + length;
+  if (end > bytes.length) throw new DerFault('a length is larger than what follows');
+  return { value: readValue(tag, bytes.subarray(next, end), depth), end };
+};
+
+const readChildren = (content: Uint8Array, depth: number): DerValue[] => {
   const values: DerValue[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const tag = bytes[at++]!;
-    if ((tag & 0x1f) === 0x1f) throw new DerFault('a tag has several octets');
-    const { length, next } = readLength(bytes, at);
-    at = next + length;
-    if (at > bytes.length) throw new DerFault('a length is larger than what follows');
-    values.push(readValue(tag, bytes.subarray(next, at), depth));
+  for (let at = 0; at < content.length;) {
+    const { value, end } = readAt(content, at, depth);
+    values.push(value);
+    at = end;
   }
   return values;
 };
@@ -67,7 +74,7 @@ const readLength = (bytes: Uint8Array, at: number): { length: number; next: numb
 };
 
 const readValue = (tag: number, content: Uint8Array, depth: number): DerValue => {
-  const children = tag & CONSTRUCTED ? readValues(content, depth + 1) : [];
+  const children = tag & CONSTRUCTED ? readChildren(content, depth + 1) : [];
   const isUniversal = (tag & UNIVERSAL) === 0;
   const fault = isUniversal && universalFault(tag, content);
   if (fault) throw new DerFault(fault);
