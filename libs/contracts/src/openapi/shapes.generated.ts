@@ -3236,6 +3236,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: { id: { type: 'string', description: 'Id of the status list signer.' } },
     required: ['id'],
   },
+  StatusListTokenQuery: {
+    type: 'object',
+    properties: {
+      time: {
+        type: 'number',
+        description:
+          'Time of which the statuses are requested, seconds since 1970 (Token Status List section 8.4). Earlier statuses are not kept: a time outside of `iat` and `exp` of the current token is a 501.',
+      },
+    },
+  },
   StatusListUri: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
   StatusMechanism: {
     type: 'string',
