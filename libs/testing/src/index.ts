@@ -38,6 +38,7 @@ export * from './platform-process.js';
 export * from './postgres-server.js';
 export * from './protocol-wallet.js';
 export { isRecording, writeExamples } from './record-examples.js';
+export { servedDocument } from './served-document.js';
 export * from './redirect-browser.js';
 export * from './register-wallet.js';
 export * from './redis-server.js';

@@ -4,6 +4,7 @@ import { Streams, type Clock, type EventContext } from '@attestry/event-store';
 import { CLOCK } from '@attestry/service-kit';
 import { activeDid, seenPublished } from '../did/did.decisions.js';
 import { did, didStream, type ActiveDid } from '../did/did.state.js';
+import { withoutLinkedDomains } from '../did/linked-domains.js';
 import { PublishedDocuments } from './published-documents.js';
 
 /** Whether the documents of the tenant's DIDs are published where the DIDs name them. */
@@ -19,7 +20,7 @@ export class DidPublication {
   async lookUp(tenantId: string, state: ActiveDid, context: EventContext): Promise<ActiveDid> {
     if (state.registrationStatus !== 'PROCESSING') return state;
     const document = await this.published.fetch(tenantId, state.did);
-    if (!isDeepStrictEqual(document, state.document)) return state;
+    if (!document || !isDeepStrictEqual(withoutLinkedDomains(document), state.document)) return state;
     const { state: seen } = await this.streams.runDecision(
       did,
       didStream(tenantId, state.did),

@@ -10,6 +10,7 @@ import {
   type ManagementApi,
   type PlatformAddresses,
   type TenantUnderTest,
+  servedDocument,
 } from '@attestry/testing';
 import { waitForPair } from './wait-for-pair.js';
 
@@ -196,7 +197,7 @@ describe('DIDs', () => {
       expect(method['publicKeyJwk'] ?? method['publicKeyBase58']).toBeDefined();
     }
     const served = await new ApiClient(tenant.url).request('GET', '/.well-known/did.json');
-    expect([served.status, served.body]).toEqual([200, document]);
+    expect([served.status, served.body]).toEqual([200, servedDocument(document, tenant.url)]);
     const lacking = await tenant.api.dids.create({ method: 'web', options: {} });
     expect(lacking.status).toBe(400);
   });

@@ -165,9 +165,9 @@ export class DomainLinkageCredential {
 
 export class DidConfiguration {
   '@context': string;
+  /** The credentials of `linked_dids`. Absent at the path of the DIF, `/.well-known/did-configuration.json`. */
+  entries?: DomainLinkageCredential[];
   /** One credential for each DID and each origin of the tenant, newest DID first. */
-  entries: DomainLinkageCredential[];
-  /** The same credentials under the member name of the DIF specification. */
   linked_dids: DomainLinkageCredential[];
 }
 
@@ -180,6 +180,7 @@ export const retrieveDidConfiguration = defineOperation({
     alsoAt: ['/.well-known/did-configuration.json'],
     success: 200,
     hosts: ['tenant', 'custom-domain'],
+    body: 'raw',
     document: true,
     cacheControl: 'public, max-age=300',
   },
