@@ -27,6 +27,8 @@ import {
   type PageOf,
   type TenantContext,
   type WireAppError,
+  findProofMethod,
+  updateDidDocument,
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
@@ -40,8 +42,10 @@ import {
   startServices,
   type Engines,
   type RunningServices,
+  eventContext,
 } from '@attestry/service-kit';
 import { did as aggregate, didStream } from './did/did.state.js';
+import { withoutMultikeys } from './did/multikeys.js';
 import { startDeletion } from './did/did.decisions.js';
 import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
 import { LinkedDomain } from './linked-domain/linked-domain.directory.js';
@@ -485,11 +489,60 @@ describe('with documents on other hosts', () => {
     publish('/units/did.json', JSON.stringify(servedDocument(document, `http://${host}`), null, 2));
     await waitUntil(async () => (await retrieve(tenant, made.did)).registrationStatus === 'COMPLETED');
     expect(await retrieve(tenant, made.did)).toEqual({ ...made, registrationStatus: 'COMPLETED' });
-    expect((await streamOf(tenant, made.did)).map(({ type }) => type)).toEqual(['DidCreated', 'DidPublicationSeen']);
+    expect((await streamOf(tenant, made.did)).map(({ type }) => type)).toEqual([
+      'DidCreated',
+      'DidPublicationSeen',
+      'DidMultikeysSeen',
+    ]);
     paths.delete('/units/did.json');
     requests = [];
     expect(await retrieve(tenant, made.did)).toMatchObject({ registrationStatus: 'COMPLETED' });
     expect(requests).toEqual([]);
+  });
+
+  it('a did:web of before gets its Multikeys, and proofs name them once they are found there [T789] [T790]', async () => {
+    const tenant = newTenant();
+    const { did: name, localMetadata } = await createWeb(tenant, `${host}/before`);
+    const [{ data }] = (await streamOf(tenant, name)) as unknown as [{ data: Record<string, unknown> }];
+    const old = withoutMultikeys(localMetadata.initialDidDocument);
+    const before = name.replace('before', 'earlier');
+    const inEarlier = JSON.parse(
+      JSON.stringify({ ...data, document: old, did: before }).replaceAll(name, before),
+    ) as Record<string, unknown>;
+    await engines.streams.runDecision(
+      aggregate,
+      didStream(tenant.id, before),
+      () => [{ type: 'DidCreated' as const, data: inEarlier as never }],
+      eventContext(context(tenant)),
+    );
+    const [key] = inEarlier['keys'] as { didDocumentKeyId: string }[];
+    const { didDocumentKeyId } = key!;
+    const method = async () =>
+      (
+        await issuance.call(
+          findProofMethod,
+          { body: { tenantId: tenant.id, verificationMethod: didDocumentKeyId } },
+          { requestId: 'r', operation: 'test', deadline: Date.now() + 20_000 },
+        )
+      ).verificationMethod;
+    publish('/earlier/did.json', inEarlier['document'] as object);
+    expect(await method()).toBe(didDocumentKeyId);
+    const updated = await client.call(updateDidDocument, { params: { id: before } }, context(tenant));
+    expect(updated.localMetadata.initialDidDocument['@context']).toContain('https://w3id.org/security/multikey/v1');
+    expect(updated.registrationStatus).toBe('COMPLETED');
+    const again = await client.call(updateDidDocument, { params: { id: before } }, context(tenant));
+    expect(again).toEqual(updated);
+    const listed = (await list(tenant)).data.find(({ did }) => did === before);
+    expect(listed?.localMetadata).toEqual(updated.localMetadata);
+    expect(await method()).toBe(didDocumentKeyId);
+    publish('/earlier/did.json', updated.localMetadata.initialDidDocument);
+    await waitUntil(async () => (await method()) === `${didDocumentKeyId}-mk`);
+    expect((await streamOf(tenant, before)).map(({ type }) => type)).toEqual([
+      'DidCreated',
+      'DidPublicationSeen',
+      'DidDocumentUpdated',
+      'DidMultikeysSeen',
+    ]);
   });
 
   it('third-party DIDs resolve to their document, without metadata [T30]', async () => {

@@ -944,15 +944,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       entries: {
         type: 'array',
         items: { $ref: '#/components/schemas/DomainLinkageCredential' },
-        description: 'One credential for each DID and each origin of the tenant, newest DID first.',
+        description:
+          'The credentials of `linked_dids`. Absent at the path of the DIF, `/.well-known/did-configuration.json`.',
       },
       linked_dids: {
         type: 'array',
         items: { $ref: '#/components/schemas/DomainLinkageCredential' },
-        description: 'The same credentials under the member name of the DIF specification.',
+        description: 'One credential for each DID and each origin of the tenant, newest DID first.',
       },
     },
-    required: ['@context', 'entries', 'linked_dids'],
+    required: ['@context', 'linked_dids'],
   },
   DidKeyReference: {
     type: 'object',

@@ -15,7 +15,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   credentialType: 'U2AF2vPYiRWf9uTe',
   customDomain: 'BHRM2crlufB2RUl9',
   deliveryInterest: 'LXpofTjvfKO16Rk-',
-  did: 'DQM-XHhA-yoSNvyg',
+  did: 'EHqgjXHdG0bWtbon',
   encryptionKeys: 'eDzarrJKwWrqRb9x',
   issuanceSession: '7c5zvEqCvMJfus7S',
   issuerCertificates: 'wIAx-66HetYrm-5l',

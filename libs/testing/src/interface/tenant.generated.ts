@@ -314,6 +314,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/dids/{id}/document': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Add to the document of a did:web what documents have by now
+     * @description Each Ed25519 and P-256 key a second time as `Multikey`, which DIDs from before lack. `initialDidDocument` then has it; publish it where another host serves the document. Proofs by `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` name the `Multikey` once it was found there. Called again, it changes nothing. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
+     */
+    post: operations['updateDidDocument'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/events': {
     parameters: {
       query?: never;
@@ -3019,9 +3039,9 @@ export interface components {
     };
     DidConfiguration: {
       '@context': string;
+      /** @description The credentials of `linked_dids`. Absent at the path of the DIF, `/.well-known/did-configuration.json`. */
+      entries?: components['schemas']['DomainLinkageCredential'][];
       /** @description One credential for each DID and each origin of the tenant, newest DID first. */
-      entries: components['schemas']['DomainLinkageCredential'][];
-      /** @description The same credentials under the member name of the DIF specification. */
       linked_dids: components['schemas']['DomainLinkageCredential'][];
     };
     DidKeyReference: {
@@ -7135,6 +7155,44 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateDidDocument: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description DID, percent-encoded in the path. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DidRecord'];
+        };
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
