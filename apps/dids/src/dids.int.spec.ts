@@ -18,6 +18,7 @@ import {
   reserveIssuerKey,
   retrieveDid,
   retrieveDidConfiguration,
+  type DidConfiguration,
   retrieveDidDocument,
   type ClientContext,
   type DidRecord,
@@ -26,10 +27,12 @@ import {
   type PageOf,
   type TenantContext,
   type WireAppError,
+  findProofMethod,
+  updateDidDocument,
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { type DidDocument, TEST_SETTINGS, verifyDomainLinkage, waitUntil } from '@attestry/testing';
+import { type DidDocument, TEST_SETTINGS, verifyDomainLinkage, waitUntil, servedDocument } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import {
   openEngines,
@@ -39,8 +42,10 @@ import {
   startServices,
   type Engines,
   type RunningServices,
+  eventContext,
 } from '@attestry/service-kit';
 import { did as aggregate, didStream } from './did/did.state.js';
+import { withoutMultikeys } from './did/multikeys.js';
 import { startDeletion } from './did/did.decisions.js';
 import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
 import { LinkedDomain } from './linked-domain/linked-domain.directory.js';
@@ -127,8 +132,16 @@ const document = (tenant: TenantContext, url: string) =>
     { raw: { method: 'GET', url, headers: {}, text: '' } },
     { ...context(tenant), caller: { kind: 'public' }, publicUrl: tenant.baseUrl },
   ) as Promise<unknown>;
-const configuration = (tenant: TenantContext, publicUrl = tenant.baseUrl) =>
-  client.call(retrieveDidConfiguration, {}, { ...context(tenant), caller: { kind: 'public' }, publicUrl });
+const configuration = (
+  tenant: TenantContext,
+  publicUrl = tenant.baseUrl,
+  url = '/.well-known/did-configuration',
+): Promise<Required<DidConfiguration>> =>
+  client.call(
+    retrieveDidConfiguration,
+    { raw: { method: 'GET', url, headers: {}, text: '' } },
+    { ...context(tenant), caller: { kind: 'public' }, publicUrl },
+  ) as Promise<Required<DidConfiguration>>;
 const reserve = (
   tenant: TenantContext,
   configurationId: string,
@@ -141,6 +154,9 @@ const reserve = (
 };
 const release = (tenant: TenantContext, configurationId: string, did: string) =>
   issuance.call(releaseIssuerKey, { body: { tenantId: tenant.id, did, configurationId } }, context(tenant));
+
+const served = ({ baseUrl }: TenantContext, { localMetadata }: DidRecord) =>
+  servedDocument(localMetadata.initialDidDocument, baseUrl);
 
 const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
   try {
@@ -254,14 +270,14 @@ describe('creating a did:web', () => {
     expect(made.registrationStatus).toBe('COMPLETED');
     expect(made.localMetadata.keys).toHaveLength(4);
     expect(await vaultKeys(tenant)).toEqual(made.localMetadata.keys.map(({ kmsKeyId }) => kmsKeyId));
-    expect(await document(tenant, '/.well-known/did.json')).toEqual(made.localMetadata.initialDidDocument);
+    expect(await document(tenant, '/.well-known/did.json')).toEqual(served(tenant, made));
   });
 
   it('with a path is served below it', async () => {
     const tenant = newTenant();
     const made = await createWeb(tenant, `https://${tenant.host}/units/a%20b/`);
     expect(made.did).toBe(`did:web:${tenant.host.replace(':', '%3A')}:units:a%20b`);
-    expect(await document(tenant, '/units/a%20b/did.json?v=1')).toEqual(made.localMetadata.initialDidDocument);
+    expect(await document(tenant, '/units/a%20b/did.json?v=1')).toEqual(served(tenant, made));
     for (const url of ['/.well-known/did.json', '/units/did.json', '/did.json', '/units/a%2Fb/did.json', '/%'])
       expect(await refusal(document(tenant, url))).toMatchObject({ kind: 'notFound' });
   });
@@ -469,14 +485,64 @@ describe('with documents on other hosts', () => {
       expect(await retrieve(tenant, made.did)).toEqual(made);
       return requests.length > 1;
     });
-    publish('/units/did.json', JSON.stringify(document, null, 2));
+    // Its host may add services that link it with the host [T787].
+    publish('/units/did.json', JSON.stringify(servedDocument(document, `http://${host}`), null, 2));
     await waitUntil(async () => (await retrieve(tenant, made.did)).registrationStatus === 'COMPLETED');
     expect(await retrieve(tenant, made.did)).toEqual({ ...made, registrationStatus: 'COMPLETED' });
-    expect((await streamOf(tenant, made.did)).map(({ type }) => type)).toEqual(['DidCreated', 'DidPublicationSeen']);
+    expect((await streamOf(tenant, made.did)).map(({ type }) => type)).toEqual([
+      'DidCreated',
+      'DidPublicationSeen',
+      'DidMultikeysSeen',
+    ]);
     paths.delete('/units/did.json');
     requests = [];
     expect(await retrieve(tenant, made.did)).toMatchObject({ registrationStatus: 'COMPLETED' });
     expect(requests).toEqual([]);
+  });
+
+  it('a did:web of before gets its Multikeys, and proofs name them once they are found there [T789] [T790]', async () => {
+    const tenant = newTenant();
+    const { did: name, localMetadata } = await createWeb(tenant, `${host}/before`);
+    const [{ data }] = (await streamOf(tenant, name)) as unknown as [{ data: Record<string, unknown> }];
+    const old = withoutMultikeys(localMetadata.initialDidDocument);
+    const before = name.replace('before', 'earlier');
+    const inEarlier = JSON.parse(
+      JSON.stringify({ ...data, document: old, did: before }).replaceAll(name, before),
+    ) as Record<string, unknown>;
+    await engines.streams.runDecision(
+      aggregate,
+      didStream(tenant.id, before),
+      () => [{ type: 'DidCreated' as const, data: inEarlier as never }],
+      eventContext(context(tenant)),
+    );
+    const [key] = inEarlier['keys'] as { didDocumentKeyId: string }[];
+    const { didDocumentKeyId } = key!;
+    const method = async () =>
+      (
+        await issuance.call(
+          findProofMethod,
+          { body: { tenantId: tenant.id, verificationMethod: didDocumentKeyId } },
+          { requestId: 'r', operation: 'test', deadline: Date.now() + 20_000 },
+        )
+      ).verificationMethod;
+    publish('/earlier/did.json', inEarlier['document'] as object);
+    expect(await method()).toBe(didDocumentKeyId);
+    const updated = await client.call(updateDidDocument, { params: { id: before } }, context(tenant));
+    expect(updated.localMetadata.initialDidDocument['@context']).toContain('https://w3id.org/security/multikey/v1');
+    expect(updated.registrationStatus).toBe('COMPLETED');
+    const again = await client.call(updateDidDocument, { params: { id: before } }, context(tenant));
+    expect(again).toEqual(updated);
+    const listed = (await list(tenant)).data.find(({ did }) => did === before);
+    expect(listed?.localMetadata).toEqual(updated.localMetadata);
+    expect(await method()).toBe(didDocumentKeyId);
+    publish('/earlier/did.json', updated.localMetadata.initialDidDocument);
+    await waitUntil(async () => (await method()) === `${didDocumentKeyId}-mk`);
+    expect((await streamOf(tenant, before)).map(({ type }) => type)).toEqual([
+      'DidCreated',
+      'DidPublicationSeen',
+      'DidDocumentUpdated',
+      'DidMultikeysSeen',
+    ]);
   });
 
   it('third-party DIDs resolve to their document, without metadata [T30]', async () => {
@@ -789,6 +855,12 @@ describe('domain linkage', () => {
     const path = await createWeb(tenant, `${tenant.host}/a`);
     const { entries, linked_dids } = await configuration(tenant);
     expect(linked_dids).toEqual(entries);
+    // The DIF allows no other members [T786].
+    for (const url of ['/.well-known/did-configuration.json', '/.well-known/did-configuration.json?v=1'])
+      expect(await configuration(tenant, undefined, url)).toEqual({
+        '@context': 'https://identity.foundation/.well-known/did-configuration/v1',
+        linked_dids: entries,
+      });
     expect(entries.map(({ issuer }) => issuer)).toEqual([path.did, web.did, bls.did, p256.did, key.did]);
     const dataIntegrity = (cryptosuite: string, proofValue: RegExp) => ({
       type: 'DataIntegrityProof',
@@ -912,7 +984,7 @@ describe('deleting', () => {
     expect(after.did).toBe(before.did);
     expect(after.localMetadata.keys).not.toEqual(before.localMetadata.keys);
     expect((await list(tenant)).data).toEqual([{ did: after.did, localMetadata: after.localMetadata }]);
-    expect(await document(tenant, '/.well-known/did.json')).toEqual(after.localMetadata.initialDidDocument);
+    expect(await document(tenant, '/.well-known/did.json')).toEqual(served(tenant, after));
   });
 
   it('is refused while a configuration uses the DID, and possible after its release', async () => {

@@ -18,6 +18,8 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
     case 'DidDeleted':
       return [fact(didDeleted, { tenantId, did: event.data.did })];
     case 'DidPublicationSeen':
+    case 'DidDocumentUpdated':
+    case 'DidMultikeysSeen':
     case 'DidReserved':
     case 'DidReleased':
     case 'DidDeletionStarted':

@@ -2,22 +2,26 @@
 import { CheckDid } from './check-did/check-did.js';
 import { CreateDid } from './create-did/create-did.js';
 import { DeleteDid } from './delete-did/delete-did.js';
+import { FindProofMethod } from './find-proof-method/find-proof-method.js';
 import { ListDids } from './list-dids/list-dids.js';
 import { ReleaseIssuerKey } from './release-issuer-key/release-issuer-key.js';
 import { ReserveIssuerKey } from './reserve-issuer-key/reserve-issuer-key.js';
 import { RetrieveDid } from './retrieve-did/retrieve-did.js';
 import { RetrieveDidConfiguration } from './retrieve-did-configuration/retrieve-did-configuration.js';
 import { RetrieveDidDocument } from './retrieve-did-document/retrieve-did-document.js';
+import { UpdateDidDocument } from './update-did-document/update-did-document.js';
 
 /** The handlers of the service's operations, in the order in which libs/contracts declares these. */
 export const useCases = [
   CheckDid,
   CreateDid,
   DeleteDid,
+  FindProofMethod,
   ListDids,
   ReleaseIssuerKey,
   ReserveIssuerKey,
   RetrieveDid,
   RetrieveDidConfiguration,
   RetrieveDidDocument,
+  UpdateDidDocument,
 ];

@@ -19,6 +19,7 @@ import {
   type RunningPlatform,
   type TenantUnderTest,
   type TestDnsServer,
+  servedDocument,
 } from '@attestry/testing';
 import { decodeProtectedHeader, importJWK, jwtVerify, type JWK } from 'jose';
 import { closeSurroundings, openSurroundings } from './surroundings.js';
@@ -170,7 +171,9 @@ describe('the custom domain over HTTP', () => {
     );
     expect(did).toBe(`did:web:${domain}`);
     const document = await at(domain.toUpperCase(), '/.well-known/did.json');
-    expect([document.status, document.body]).toEqual([200, localMetadata.initialDidDocument]);
+    // The service names the origin that serves it [T787].
+    const served = servedDocument(localMetadata.initialDidDocument, `http://${domain}`);
+    expect([document.status, document.body]).toEqual([200, served]);
     expect(document.headers.get('cache-control')).toBe('public, max-age=300');
     expect(document.headers.get('access-control-allow-origin')).toBe('*');
     // Each document at its own host only.
@@ -248,14 +251,14 @@ describe('the custom domain over HTTP', () => {
     expect(issuers).toEqual(expect.arrayContaining([key, web.did]));
     for (const entry of ofCustom.linked_dids.filter(({ issuer }) => [key, web.did].includes(issuer)))
       await verifyDomainLinkage({ ...entry }, `http://${domain}`, { resolve });
-    expect(ofCustom.entries).toEqual(ofCustom.linked_dids);
+    expect(ofCustom).not.toHaveProperty('entries');
 
     const atHome = async () =>
       expectStatus(
         await new ApiClient(tenant.url).request<DidConfiguration>('GET', '/.well-known/did-configuration'),
         200,
       )
-        .entries.filter(({ issuer }) => issuer === key)
+        .linked_dids.filter(({ issuer }) => issuer === key)
         .map(({ credentialSubject }) => credentialSubject.origin);
     await waitUntil(async () => (await atHome()).length === 2, { timeoutMs: 5000, what: 'the new origin' });
     expect(await atHome()).toEqual([tenant.url, `http://${domain}`]);
@@ -351,7 +354,8 @@ describe('the custom domain over HTTP', () => {
     await verified(tenant);
     expectStatus(await api.dids.retrieve(before.did), 200);
     const document = await new ApiClient(tenant.url).request('GET', '/kept/did.json');
-    expect([document.status, document.body]).toEqual([200, before.localMetadata.initialDidDocument]);
+    const served = servedDocument(before.localMetadata.initialDidDocument, tenant.url);
+    expect([document.status, document.body]).toEqual([200, served]);
     expectStatus(await api.users.list(), 200);
   });
 
@@ -471,12 +475,13 @@ describe('the custom domain over HTTP', () => {
     expect((await tenant.api.customDomain.retrieve()).status).toBe(404);
     await waitUntil(async () => (await manifestName()) === 'The new owner', { timeoutMs: 5000, what: 'the new owner' });
     const document = await at(domain, '/.well-known/did.json');
-    expect([document.status, document.body]).toEqual([200, theirs.localMetadata.initialDidDocument]);
+    const served = servedDocument(theirs.localMetadata.initialDidDocument, `http://${domain}`);
+    expect([document.status, document.body]).toEqual([200, served]);
     const origins = async ({ url }: TenantUnderTest) =>
       expectStatus(
         await new ApiClient(url).request<DidConfiguration>('GET', '/.well-known/did-configuration'),
         200,
-      ).entries.map(({ credentialSubject }) => credentialSubject.origin);
+      ).linked_dids.map(({ credentialSubject }) => credentialSubject.origin);
     await waitUntil(
       async () =>
         !(await origins(tenant)).includes(`http://${domain}`) && (await origins(other)).includes(`http://${domain}`),

@@ -151,7 +151,7 @@ describe('a list that is a credential [T187]', () => {
       expect(answer.headers.get('content-type')!.split(';', 1)[0]).toBe(accept);
       expect(Object.fromEntries(answer.headers)).toMatchObject({
         'cache-control': 'public, max-age=1',
-        etag: expect.stringMatching(/^"[\w-]{43}"$/),
+        etag: expect.stringMatching(/^"[\w-]{43}(?:\.gzip)?"$/),
         'access-control-allow-origin': '*',
       });
     }
@@ -186,5 +186,43 @@ describe('a list that is a credential [T187]', () => {
     const plain = await configure('eddsa-rdfc-2022', { revocable: undefined });
     expect(expectStatus(await webSemantic.retrieve(plain), 200).revocable).toBe(false);
     expect((await collect(plain)).credential).not.toHaveProperty('credentialStatus');
+  });
+});
+
+describe('a did:web', () => {
+  it('proves with its Multikeys by the suites that know no other method, and with its earlier methods otherwise [T788, T789]', async () => {
+    const url = `${tenant.host}/multikey`;
+    const { did, localMetadata } = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url } }), 201);
+    const served = (await (await hostFetch(`${tenant.url}/multikey/did.json`)).json()) as Record<string, Json[]>;
+    const multikeys = served['verificationMethod']!.filter(({ type }) => type === 'Multikey').map(({ id }) => id);
+    expect(multikeys).toHaveLength(2);
+    for (const relation of ['authentication', 'capabilityDelegation', 'capabilityInvocation'])
+      expect(served[relation]!.filter((id) => multikeys.includes(id))).toEqual([]);
+    expect(served['assertionMethod']).toEqual(expect.arrayContaining(multikeys));
+    const earlier = localMetadata.keys.map(({ didDocumentKeyId }) => didDocumentKeyId);
+    for (const proofType of ['eddsa-rdfc-2022', 'ecdsa-rdfc-2019', 'Ed25519Signature2018'] as const) {
+      const { credential, list } = await collect(await configure(proofType, { issuerDid: did }));
+      const document = (await (await published(list!)).json()) as Json & { proof: Json };
+      const methods = [credential['proof'] as Json, document.proof].map(({ verificationMethod }) => verificationMethod);
+      const expected = proofType === 'Ed25519Signature2018' ? earlier : multikeys;
+      expect([methods[0] === methods[1], expected.includes(methods[0] as string)]).toEqual([true, true]);
+      await verifyLdpVc(credential);
+      await verifyLdpVc(document);
+    }
+  });
+
+  it('gets its Multikeys again without a change, and a did:key never [T790]', async () => {
+    const { dids } = tenant.api;
+    const url = `${tenant.host}/again`;
+    const made = expectStatus(await dids.create({ method: 'web', options: { url } }), 201);
+    expect(expectStatus(await dids.updateDocument(made.did), 200)).toEqual(made);
+    const key = expectStatus(await dids.create({ method: 'key', options: { keyType: 'P-256' } }), 201);
+    const refused = await dids.updateDocument(key.did);
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { details: [{ param: 'id', msg: 'must be a did:web: the document of a did:key follows from its name' }] },
+    ]);
+    expect((await dids.updateDocument('did:web:nowhere.example')).status).toBe(404);
+    expect((await other.api.dids.updateDocument(made.did)).status).toBe(404);
   });
 });

@@ -82,7 +82,9 @@ describe('the main thread', () => {
     const { api, url } = world.tenant;
     const linkNewDid = async () => {
       const { did } = expectStatus(await api.dids.create({ method: 'key', options: { keyType: 'Bls12381G2' } }), 201);
-      const { entries } = (await (await hostFetch(`${url}/.well-known/did-configuration`)).json()) as DidConfiguration;
+      const { linked_dids: entries } = (await (
+        await hostFetch(`${url}/.well-known/did-configuration`)
+      ).json()) as DidConfiguration;
       expect(entries.map(({ issuer }) => issuer)).toContain(did);
     };
     // The first key of a process computes a table.

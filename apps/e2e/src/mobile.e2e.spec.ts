@@ -484,14 +484,24 @@ describe('a document with a status', () => {
     const { list } = await collectListed();
     const answer = await hostFetch(list);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
-      'content-type': 'application/cwt',
+      'content-type': 'application/statuslist+cwt',
       'cache-control': 'public, max-age=1',
-      etag: expect.stringMatching(/^"[\w-]{43}"$/) as string,
+      etag: expect.stringMatching(/^"[\w-]{43}(?:\.gzip)?"$/) as string,
+      vary: 'Accept, Accept-Encoding',
     });
     const bytes = Buffer.from(await answer.arrayBuffer());
     expect(bytes[0]).toBe(0xd2);
-    const named = await hostFetch(list, { headers: { accept: 'application/statuslist+cwt' } });
-    expect(named.headers.get('content-type')).toBe('application/statuslist+cwt');
+    for (const [accept, type] of [
+      ['*/*', 'application/statuslist+cwt'],
+      ['application/*', 'application/statuslist+cwt'],
+      ['application/cwt', 'application/cwt'],
+    ]) {
+      const named = await hostFetch(list, { headers: { accept: accept! } });
+      expect([named.headers.get('content-type'), Buffer.from(await named.arrayBuffer()).equals(bytes)]).toEqual([
+        type,
+        true,
+      ]);
+    }
     const known = await hostFetch(list, { headers: { 'if-none-match': answer.headers.get('etag')! } });
     expect([known.status, await known.text()]).toEqual([304, '']);
     expect((await hostFetch(list, { headers: { accept: 'application/json' } })).status).toBe(406);
@@ -500,6 +510,25 @@ describe('a document with a status', () => {
     const { data } = expectStatus(await tenant.api.statusLists.list(), 200);
     expect(data).toMatchObject([{ id: list.split('/').at(-2), listSize: 100_000, list: expect.any(String) as string }]);
     expect(data[0]).not.toHaveProperty('statusListConfigurationId');
+  });
+
+  it('is returned for a time at which it is valid, and for no other [T784]', async () => {
+    const { list } = await collectListed();
+    const { contents } = read<Tag>(Buffer.from(await (await hostFetch(list)).arrayBuffer()));
+    const claims = decode<Map<number, number>>((contents as Uint8Array[])[2]!, { preferMap: true });
+    const statusAt = async (time: unknown) => (await hostFetch(`${list}?time=${String(time)}`)).status;
+    // Another token may have been signed in the meantime.
+    expect(await statusAt(claims.get(6)! + 60)).toBe(200);
+    for (const time of [1_700_000_000, 0, claims.get(6)! - 86_400, claims.get(4)! + 86_400])
+      expect(await statusAt(time)).toBe(501);
+    const refused = await hostFetch(`${list}?time=1700000000`);
+    expect(await refused.json()).toMatchObject({
+      code: 'NotImplemented',
+      message: expect.stringMatching(/^time must be from/) as string,
+    });
+    for (const time of ['', 'now', '-1', '1.5', '1700000000&time=1', '2026-01-01'])
+      expect(await statusAt(time)).toBe(400);
+    expect((await hostFetch(`${list}?other=1`)).status).toBe(200);
   });
 
   it('has the durations of its document type [T174]', async () => {
@@ -571,7 +600,7 @@ describe('a document in an identifier list', () => {
     const answer = await hostFetch(uri);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       ...{ 'content-type': 'application/identifierlist+cwt', 'cache-control': 'public, max-age=1' },
-      etag: expect.stringMatching(/^"[\w-]{43}"$/) as string,
+      etag: expect.stringMatching(/^"[\w-]{43}(?:\.gzip)?"$/) as string,
     });
     const isRefused = () =>
       verifyMdocStatus(one.credential, [iaca]).then(

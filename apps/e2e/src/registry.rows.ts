@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ROLES, type CredentialProfile, type Operation, type Role } from '@attestry/contracts';
@@ -1222,6 +1223,16 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'id', location: 'params' },
     // Its did:key would resolve, as any does; this one is published nowhere.
     foreign: ({ foreign }) => ({ params: { id: foreign.unpublished } }),
+  },
+  'dids.update-did-document': {
+    right: async ({ tenant }) => {
+      const url = `${tenant.host}/updated/${randomUUID()}`;
+      const { did } = expectStatus(await tenant.api.dids.create({ method: 'web', options: { url } }), 201);
+      return { params: { id: did } };
+    },
+    wrong: () => ({ params: { id: 'did' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.did } }),
   },
   'dids.delete-did': {
     right: async ({ tenant }) => ({

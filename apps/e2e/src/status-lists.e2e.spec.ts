@@ -117,7 +117,9 @@ describe('a status list token [T142, T143]', () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': MEDIA_TYPE,
       'cache-control': 'public, max-age=1',
-      etag: expect.stringMatching(/^"[\w-]{43}"$/),
+      etag: expect.stringMatching(/^"[\w-]{43}\.gzip"$/),
+      'content-encoding': 'gzip',
+      vary: 'Accept, Accept-Encoding',
       'access-control-allow-origin': '*',
     });
     const token = await answer.text();
@@ -128,6 +130,26 @@ describe('a status list token [T142, T143]', () => {
       '',
       answer.headers.get('etag'),
     ]);
+  });
+
+  it('is compressed only where Accept-Encoding prefers it [T785]', async () => {
+    const [plain, compressed] = await Promise.all(
+      ['identity', 'gzip'].map((coding) => hostFetch(uri, { headers: { 'accept-encoding': coding } })),
+    );
+    expect([plain!.headers.get('content-encoding'), compressed!.headers.get('content-encoding')]).toEqual([
+      null,
+      'gzip',
+    ]);
+    expect(plain!.headers.get('vary')).toBe('Accept, Accept-Encoding');
+    expect(await compressed!.text()).toBe(await plain!.text());
+  });
+
+  it('is returned for a time at which it is valid, and for no other [T784]', async () => {
+    const { iat, exp } = decodeJwt(await (await hostFetch(uri)).text());
+    const statusAt = async (time: unknown) => (await hostFetch(`${uri}?time=${String(time)}`)).status;
+    expect(await statusAt(iat! + 60)).toBe(200);
+    for (const time of [1_700_000_000, iat! - 86_400, exp! + 86_400]) expect(await statusAt(time)).toBe(501);
+    expect(await statusAt('yesterday')).toBe(400);
   });
 
   it('has one media type', async () => {

@@ -32,6 +32,7 @@ import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
+import { ProofMethods } from './proof-methods/proof-methods.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
 import { TypeClaims } from './credential-configuration/type-claims.js';
@@ -88,6 +89,7 @@ import { useCases } from './use-cases.generated.js';
     TenantContexts,
     TypeClaims,
     IssuerKeys,
+    ProofMethods,
 
     // Certificates of issuers and of document signers
     NewKeys,

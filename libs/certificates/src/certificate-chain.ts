@@ -117,7 +117,7 @@ const signatureFaults = ({ signatureAlgorithm }: X509Certificate): string[] => {
 };
 
 /** @param below number of CA certificates between this one and the signer's */
-const authorityFaults = ({ x509 }: ParsedCertificate, below: number): string[] => {
+export const authorityFaults = ({ x509 }: ParsedCertificate, below: number): string[] => {
   const constraints = x509.getExtension(BasicConstraintsExtension);
   if (constraints?.ca !== true) return ['must be the certificate of a CA'];
   if (constraints.pathLength !== undefined && constraints.pathLength < below)

@@ -7,6 +7,8 @@ export interface CertificateKey {
   signAside(data: Uint8Array): Promise<Uint8Array>;
 }
 
+export const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
+
 /** ecdsa-with-SHA256, RFC 5758 §3.2. */
 export const ECDSA_SHA256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 

@@ -35,13 +35,21 @@ export interface ParsedCertificate {
 }
 
 /** @throws CertificateFault when it is not one X.509 certificate in PEM */
-export const parsePem = (pem: string): ParsedCertificate => {
+export const parsePem = (pem: string): ParsedCertificate => parseCertificate(derOfPem(pem));
+
+/** @throws CertificateFault when it is not one certificate in PEM */
+export const derOfPem = (pem: string): Uint8Array => {
   const blocks = [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g)];
   const [block] = blocks;
   if (blocks.length !== 1 || block![1] !== 'CERTIFICATE')
     throw new CertificateFault(['must be one certificate in PEM, beginning with -----BEGIN CERTIFICATE-----']);
+  return Buffer.from(block![2]!, 'base64');
+};
+
+/** @throws CertificateFault when it is no X.509 certificate */
+export const parseCertificate = (der: Uint8Array): ParsedCertificate => {
   try {
-    return parseDer(Buffer.from(block![2]!, 'base64'));
+    return parseDer(der);
   } catch (cause) {
     throw new CertificateFault(['must be an X.509 certificate: its content cannot be decoded'], { cause });
   }

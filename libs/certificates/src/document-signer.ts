@@ -14,9 +14,8 @@ import {
   X509CertificateGenerator,
   type Extension,
 } from '@peculiar/x509';
-import { describeCertificate, parseDer, parsePem, readCertificate, type Certificate } from './certificate.js';
+import { describeCertificate, parseDer, readCertificate, type Certificate } from './certificate.js';
 import { CertificateFault, throwFaults } from './certificate-fault.js';
-import { checkExtensions } from './extension-limits.js';
 import { ECDSA_SHA256, SIGNING_KEY, signingCrypto, spkiOf, type CertificateKey } from './certificate-key.js';
 import {
   hasKeyUsage,
@@ -28,6 +27,7 @@ import {
   sharedProfileFaults,
 } from './profile.js';
 import { serialNumber } from './serial-number.js';
+import { parseUploadedCertificate } from './uploaded-certificate.js';
 import { isSameName, readSubject, subjectFaults, subjectName } from './subject.js';
 
 const DAY_MS = 86_400_000;
@@ -159,12 +159,12 @@ export const parseDocumentSigner = (
   now: Date,
   signed?: Signed,
 ): Certificate => {
-  const { x509, node } = parsePem(pem);
-  checkExtensions(x509);
+  const { x509, node, faults } = parseUploadedCertificate(pem);
   const iaca = parseDer(iacaDer);
   const [subject, authority] = [readSubject(x509.subjectName), readSubject(iaca.x509.subjectName)];
   const { notAfter } = x509;
   throwFaults([
+    ...faults,
     !node.publicKey.equals(publicKey) && 'must contain the public key of csrPem',
     !(isSameName(x509.issuerName, iaca.x509.subjectName) && node.verify(iaca.node.publicKey)) &&
       'must be issued by the IACA of the signer',

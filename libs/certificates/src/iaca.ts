@@ -1,11 +1,15 @@
 import 'reflect-metadata';
-import { CRLDistributionPointsExtension, IssuerAlternativeNameExtension } from '@peculiar/x509';
-import { describeCertificate, parsePem, type Certificate } from './certificate.js';
+import {
+  CRLDistributionPointsExtension,
+  ExtendedKeyUsageExtension,
+  IssuerAlternativeNameExtension,
+} from '@peculiar/x509';
+import { describeCertificate, type Certificate } from './certificate.js';
 import { throwFaults } from './certificate-fault.js';
-import { checkExtensions } from './extension-limits.js';
 import type { CertificateKey } from './certificate-key.js';
 import { hasKeyUsage, IACA_KEY_USAGE, isAuthority, sharedProfileFaults } from './profile.js';
 import { createRoot } from './root.js';
+import { parseUploadedCertificate } from './uploaded-certificate.js';
 import { isSameName, subjectFaults, subjectName, type CertificateSubject } from './subject.js';
 
 export interface IacaFacts {
@@ -33,16 +37,17 @@ export const createIaca = async (facts: IacaFacts): Promise<Certificate> => {
 
 /** The root of an issuing authority that keeps its own key. @throws CertificateFault with every rule that it breaks */
 export const parseIaca = (pem: string, now: Date): Certificate => {
-  const { x509, node } = parsePem(pem);
-  checkExtensions(x509);
+  const { x509, node, faults } = parseUploadedCertificate(pem);
   const { notBefore, notAfter } = x509;
   throwFaults([
+    ...faults,
     !(isSameName(x509.subjectName, x509.issuerName) && node.verify(node.publicKey)) && 'must be signed by its own key',
     notBefore > now && `must be valid already: it begins at ${notBefore.toISOString()}`,
     notAfter <= now && `must not be expired: it ended at ${notAfter.toISOString()}`,
     ...validityFaults(notBefore, notAfter),
     !isAuthority(x509) && 'must have critical basic constraints of a CA with path length 0',
     !hasKeyUsage(x509, IACA_KEY_USAGE) && 'must have the critical key usages keyCertSign and cRLSign, and no other',
+    x509.getExtension(ExtendedKeyUsageExtension) !== null && 'must not have an extended key usage',
     ...sharedProfileFaults(x509, node.publicKey),
   ]);
   return describeCertificate({ x509, node });

@@ -37,7 +37,6 @@ export const sharedProfileFaults = (certificate: X509Certificate, publicKey: Key
   const subject = readSubject(certificate.subjectName);
   return [
     !isEcdsaSignature(certificate) && 'must be signed with ECDSA and SHA-256, SHA-384 or SHA-512',
-    certificate.serialNumber.length > 40 && 'must have a serial number of at most 20 octets',
     !hasEllipticKey(publicKey) && 'must have an EC key on P-256, P-384 or P-521',
     ...(subject ? subjectFaults(subject).map((fault) => `must name its subject correctly: ${fault}`) : []),
     !subject && 'must have a subject with countryName and commonName',

@@ -1,16 +1,30 @@
 import 'reflect-metadata';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
+  AlgorithmIdentifier,
+  CertificateList,
+  CRLReason,
+  CRLReasons,
+  Extension as AsnExtension,
+  id_ce_cRLReasons,
+  Name,
+  RevokedCertificate as AsnRevokedCertificate,
+  TBSCertList,
+  Time,
+  Version,
+} from '@peculiar/asn1-x509';
+import {
+  AsnEcSignatureFormatter,
   AuthorityKeyIdentifierExtension,
   Extension,
   SubjectKeyIdentifierExtension,
   X509Certificate,
   X509Crl,
-  X509CrlGenerator,
-  X509CrlReason,
+  type X509CrlReason,
 } from '@peculiar/x509';
 import { CertificateFault, throwFaults } from './certificate-fault.js';
 import { checkExtensions } from './extension-limits.js';
-import { ECDSA_SHA256, SIGNING_KEY, signingCrypto, type CertificateKey } from './certificate-key.js';
+import { ECDSA_SHA256, ECDSA_WITH_SHA256, type CertificateKey } from './certificate-key.js';
 import { isEcdsaSignature } from './profile.js';
 import { isSameName } from './subject.js';
 
@@ -42,30 +56,46 @@ const MAX_NUMBER = 2n ** BigInt(8 * MAX_NUMBER_OCTETS - 1) - 1n;
 const PEM_BEGIN = '-----BEGIN X509 CRL-----';
 const PEM_END = '-----END X509 CRL-----';
 
-/** A CRL of version 2 in DER, ISO/IEC 18013-5 Annex B and RFC 5280 §5. */
+/**
+ * A CRL of version 2 in DER, ISO/IEC 18013-5 Annex B and RFC 5280 §5. The generator of @peculiar/x509 gives an entry without a reason an empty
+ * list of extensions, which `SIZE (1..MAX)` of RFC 5280 A.1 forbids: a strict decoder then reads none of the list.
+ */
 export const createRevocationList = async (facts: RevocationListFacts): Promise<Uint8Array> => {
   const iaca = new X509Certificate(new Uint8Array(facts.iaca));
-  const { rawData } = await X509CrlGenerator.create(
-    {
-      issuer: iaca.subjectName,
-      thisUpdate: facts.thisUpdate,
-      nextUpdate: facts.nextUpdate,
-      signingKey: SIGNING_KEY,
-      signingAlgorithm: ECDSA_SHA256,
-      extensions: [
-        new AuthorityKeyIdentifierExtension(iaca.getExtension(SubjectKeyIdentifierExtension)!.keyId),
-        new Extension(CRL_NUMBER, false, encodeInteger(facts.number)),
-      ],
-      entries: facts.revoked.map(({ serialNumber, revokedAt, reason }) => ({
-        serialNumber,
-        revocationDate: revokedAt,
-        ...(reason && { reason: X509CrlReason[reason] }),
-      })),
-    },
-    signingCrypto(facts.iacaKey),
-  );
-  return new Uint8Array(rawData);
+  const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
+  const tbsCertList = new TBSCertList({
+    version: Version.v2,
+    signature: signatureAlgorithm,
+    issuer: AsnConvert.parse(iaca.subjectName.toArrayBuffer(), Name),
+    thisUpdate: timeOf(facts.thisUpdate),
+    nextUpdate: timeOf(facts.nextUpdate),
+    ...(facts.revoked.length > 0 && { revokedCertificates: facts.revoked.map(entryOf) }),
+    crlExtensions: [
+      new AuthorityKeyIdentifierExtension(iaca.getExtension(SubjectKeyIdentifierExtension)!.keyId),
+      new Extension(CRL_NUMBER, false, integerOf(facts.number)),
+    ].map(({ rawData }) => AsnConvert.parse(rawData, AsnExtension)),
+  });
+  const raw = await facts.iacaKey.signAside(new Uint8Array(AsnConvert.serialize(tbsCertList)));
+  const signature = new AsnEcSignatureFormatter().toAsnSignature(ECDSA_SHA256, raw)!;
+  return new Uint8Array(AsnConvert.serialize(new CertificateList({ tbsCertList, signatureAlgorithm, signature })));
 };
+
+const entryOf = ({ serialNumber, revokedAt, reason }: RevokedCertificate): AsnRevokedCertificate =>
+  new AsnRevokedCertificate({
+    userCertificate: contentOf(BigInt(`0x${serialNumber}`)).buffer,
+    revocationDate: timeOf(revokedAt),
+    ...(reason && {
+      crlEntryExtensions: [
+        new AsnExtension({
+          extnID: id_ce_cRLReasons,
+          extnValue: new OctetString(AsnConvert.serialize(new CRLReason(CRLReasons[reason]))),
+        }),
+      ],
+    }),
+  });
+
+/** In whole seconds, also from 2050 on (RFC 5280 §5.1.2.4). */
+const timeOf = (time: Date): Time => new Time(new Date(Math.floor(time.getTime() / 1000) * 1000));
 
 export interface RevocationList {
   der: Uint8Array;
@@ -146,12 +176,16 @@ const derOfPem = (pem: string): Uint8Array => {
   return Buffer.from(base64, 'base64');
 };
 
-/** DER of a positive INTEGER. */
-const encodeInteger = (value: bigint): Uint8Array<ArrayBuffer> => {
+/** Content of the DER of an INTEGER that is not negative. */
+const contentOf = (value: bigint): Uint8Array<ArrayBuffer> => {
   const hex = value.toString(16);
   const octets = Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex');
   // A leading one bit would make it negative.
-  const content = octets[0]! & 0x80 ? [0, ...octets] : [...octets];
+  return Uint8Array.from(octets[0]! & 0x80 ? [0, ...octets] : octets);
+};
+
+const integerOf = (value: bigint): Uint8Array<ArrayBuffer> => {
+  const content = contentOf(value);
   return Uint8Array.of(0x02, content.length, ...content);
 };
 

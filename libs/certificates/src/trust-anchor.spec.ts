@@ -21,7 +21,7 @@ const certificateOf = async ({ algorithm = EC as typeof EC | typeof RSA, ca = tr
       notAfter: new Date(notAfter),
       keys,
       signingAlgorithm: algorithm,
-      extensions: ca ? [new BasicConstraintsExtension(true, undefined, true)] : [],
+      extensions: [new BasicConstraintsExtension(ca, undefined, true)],
     },
     webcrypto as Crypto,
   );

@@ -20,6 +20,7 @@ export type ErrorKind =
   | 'unsupportedMediaType'
   | 'tooManyRequests'
   | 'internal'
+  | 'notImplemented'
   | 'unavailable';
 
 export const HTTP_STATUS: Record<ErrorKind, number> = {
@@ -37,6 +38,7 @@ export const HTTP_STATUS: Record<ErrorKind, number> = {
   unsupportedMediaType: 415,
   tooManyRequests: 429,
   internal: 500,
+  notImplemented: 501,
   unavailable: 503,
 };
 
@@ -56,6 +58,7 @@ const PLATFORM_CODE: Record<ErrorKind, string> = {
   unsupportedMediaType: 'UnsupportedMediaType',
   tooManyRequests: 'TooManyRequests',
   internal: 'InternalError',
+  notImplemented: 'NotImplemented',
   unavailable: 'ServiceUnavailable',
 };
 

@@ -1,4 +1,4 @@
-import { encode, rfc8949EncodeOptions, Tagged } from 'cborg';
+import { decode, encode, rfc8949EncodeOptions, Tagged } from 'cborg';
 
 /** What a credential of CBOR is made from. */
 export type CborValue =
@@ -39,3 +39,6 @@ export const fullDate = (date: string): Tagged => new Tagged(1004, date);
 
 /** RFC 9052 §4.2, for a message outside of other structures. */
 export const coseSign1 = (message: CborValue): Tagged => new Tagged(18, message);
+
+/** What `encodeCbor` made of a COSE message with tag 18, or of a map. */
+export const decodeCbor = (bytes: Uint8Array): unknown => decode(bytes, { useMaps: true, tags: Tagged.preserve(18) });

@@ -17,4 +17,4 @@ export { standardElement, standardValueFault, type StandardElement } from './sta
 export { isMdlDocType, longestMdocLifetimeDays, MDL_NAMESPACE, missingMdlElements } from './mdl.js';
 export type { SigningInput } from './signing-input.js';
 export type { IdentifierListEntry, StatusListEntry } from './status-reference.js';
-export { prepareTypedCwt, type TypedCwt } from './typed-cwt.js';
+export { claimsOfTypedCwt, prepareTypedCwt, type TypedCwt } from './typed-cwt.js';

@@ -1,4 +1,4 @@
-import { coseSign1, encodeCbor, type CborValue } from './cbor.js';
+import { coseSign1, decodeCbor, encodeCbor, type CborValue } from './cbor.js';
 import { assembleSign1, encodeSigStructure, ES256, HEADER } from './cose-sign1.js';
 import type { SigningInput } from './signing-input.js';
 
@@ -30,4 +30,10 @@ export const prepareTypedCwt = ({ type, claims, key }: TypedCwt): SigningInput<U
     toBeSigned: encodeSigStructure(encodedHeader, payload),
     assemble: (signature) => encodeCbor(coseSign1(assembleSign1(encodedHeader, NO_HEADER, payload, signature))),
   };
+};
+
+/** Claims of a token of {@link prepareTypedCwt}, whose signature is not verified. */
+export const claimsOfTypedCwt = (token: Uint8Array): ReadonlyMap<number, unknown> => {
+  const { value } = decodeCbor(token) as { value: [Uint8Array, unknown, Uint8Array, Uint8Array] };
+  return decodeCbor(value[2]) as ReadonlyMap<number, unknown>;
 };

@@ -39,6 +39,7 @@ export * from './postgres-server.js';
 export * from './postgres-traffic.js';
 export * from './protocol-wallet.js';
 export { isRecording, writeExamples } from './record-examples.js';
+export { servedDocument } from './served-document.js';
 export * from './redirect-browser.js';
 export * from './register-wallet.js';
 export * from './redis-server.js';

@@ -24,6 +24,7 @@ export class TenantApi {
       create: (body: Schemas['CreateDidRequest']) => answerTo(client.POST('/v1/dids', { body })),
       list: (query?: QueryOf<'/v1/dids'>) => answerTo(client.GET('/v1/dids', { params: { query } })),
       retrieve: (id: string) => answerTo(client.GET('/v1/dids/{id}', { params: { path: { id } } })),
+      updateDocument: (id: string) => answerTo(client.POST('/v1/dids/{id}/document', { params: { path: { id } } })),
       delete: (id: string) => answerTo(client.DELETE('/v1/dids/{id}', { params: { path: { id } } })),
     };
   }

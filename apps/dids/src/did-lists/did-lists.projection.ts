@@ -1,6 +1,7 @@
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, BatchedRows, type Projection } from '@attestry/read-model';
 import { purgingTenants } from '@attestry/service-kit';
+import type { Transaction } from 'kysely';
 import { did } from '../did/did.state.js';
 import type { DidKey, KeyAlgorithm } from '../did/did.events.js';
 
@@ -51,7 +52,7 @@ export const didLists: Projection<DidListTables> = purgingTenants('dids', {
       dids: new BatchedRows(trx, 'did', ['tenant_id', 'did']),
       reservations: new BatchedRows(trx, 'did_reservation', ['tenant_id', 'did', 'configuration_id']),
     };
-    for (const stored of events) projectOne(rows, stored);
+    for (const stored of events) await projectOne(trx, rows, stored);
     await rows.dids.write();
     await rows.reservations.write();
   },
@@ -62,7 +63,11 @@ interface Rows {
   reservations: BatchedRows<DidListTables, 'did_reservation'>;
 }
 
-const projectOne = ({ dids, reservations }: Rows, stored: RecordedEvent): void => {
+const projectOne = async (
+  trx: Transaction<DidListTables>,
+  { dids, reservations }: Rows,
+  stored: RecordedEvent,
+): Promise<void> => {
   const event = readEvent(did, stored);
   const { tenantId } = stored.metadata;
   const name = stored.stream.slice(`${did.category}-${tenantId}+`.length);
@@ -91,7 +96,21 @@ const projectOne = ({ dids, reservations }: Rows, stored: RecordedEvent): void =
     case 'DidDeletionStarted':
       dids.remove(tenantId, name);
       return;
+    case 'DidDocumentUpdated': {
+      const document = JSON.stringify(event.data.document);
+      const gathered = dids.gathered(tenantId, name);
+      if (gathered) dids.put({ ...gathered, document });
+      else
+        await trx
+          .updateTable('did')
+          .set({ document })
+          .where('tenant_id', '=', tenantId)
+          .where('did', '=', name)
+          .execute();
+      return;
+    }
     case 'DidPublicationSeen':
+    case 'DidMultikeysSeen':
     case 'DidDeleted':
       return;
   }

@@ -154,6 +154,7 @@ describe('did:web', () => {
         'https://w3id.org/security/suites/jws-2020/v1',
         'https://w3id.org/security/suites/ed25519-2018/v1',
         'https://w3id.org/security/bbs/v1',
+        'https://w3id.org/security/multikey/v1',
       ],
       id: did,
       verificationMethod: [
@@ -165,9 +166,12 @@ describe('did:web', () => {
           publicKeyBase58: '4zvwRjXUKGfvwnParsHAS3HuSVzV5cA4McphgmoCtajS',
         },
         { id: b, controller: did, type: 'Bls12381G2Key2020', publicKeyBase58: BLS_58 },
+        // T788
+        { id: `${p}-mk`, controller: did, type: 'Multikey', publicKeyMultibase: encodeMultikey(p256Jwk) },
+        { id: `${e}-mk`, controller: did, type: 'Multikey', publicKeyMultibase: encodeMultikey(ed25519.publicJwk) },
       ],
       authentication: [e],
-      assertionMethod: [p, e, b],
+      assertionMethod: [p, e, b, `${p}-mk`, `${e}-mk`],
       capabilityDelegation: [p, e, b],
       capabilityInvocation: [p, e, b],
       keyAgreement: [{ id: x, controller: did, type: 'X25519KeyAgreementKey2019', publicKeyBase58: x58 }],
@@ -212,7 +216,9 @@ describe('the keys of a did:web document', () => {
     publicKeyJwk?: object;
     publicKeyBase58?: string;
   }
-  const methods = [...(document['verificationMethod'] as Shown[]), ...(document['keyAgreement'] as Shown[])];
+  const methods = [...(document['verificationMethod'] as Shown[]), ...(document['keyAgreement'] as Shown[])].filter(
+    ({ type }) => type !== 'Multikey',
+  );
   const [p, e, b, x] = methods as [Shown, Shown, Shown, Shown];
   const raw = (base: Shown) => Uint8Array.from(base58.decode(base.publicKeyBase58!));
 

@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base';
 import { encodeDidKey, encodeMultikey, x25519PublicOf, type PublicJwk } from '@attestry/keys';
 import type { DidKey, KeyAlgorithm, KeyPurpose } from './did.events.js';
+import { withMultikeys } from './multikeys.js';
 
 /** A key of the vault: its id and public half. */
 export interface VaultKey {
@@ -132,5 +133,6 @@ export const didWebDocument = (did: string, keys: readonly VaultKey[]): NewDid =
     taken.add(fragment);
     return { ...key, fragment, purposes: WEB_PURPOSES[key.algorithm] };
   });
-  return newDocument(did, methods);
+  const made = newDocument(did, methods);
+  return { ...made, document: withMultikeys(made.document) };
 };

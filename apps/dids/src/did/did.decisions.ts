@@ -2,6 +2,7 @@ import { invalid, invalidBody, notFound, type IssuerKey, type RegistrationStatus
 import { ABANDONED_AFTER_MS } from '@attestry/event-store';
 import type { DidEvent, DidKey, DidMethod, KeyAlgorithm } from './did.events.js';
 import type { ActiveDid, DidState } from './did.state.js';
+import { hasMultikeys, multikeyIdOf, withMultikeys } from './multikeys.js';
 
 export interface CreateDidCommand {
   did: string;
@@ -29,11 +30,61 @@ export const activeDid = (state: DidState): ActiveDid => {
   return state;
 };
 
-/** When the document is found where the DID names it; the first time only. @throws AppError 404 when the DID is deleted */
-export const seenPublished = (state: DidState, now: Date): DidEvent[] =>
-  activeDid(state).registrationStatus === 'PROCESSING'
-    ? [{ type: 'DidPublicationSeen', data: { seenAt: now.toISOString() } }]
-    : [];
+/** What was found of a document where the DID names it. */
+export interface SeenDocument {
+  /** It is ours, at least without each `Multikey`. */
+  isPublished: boolean;
+  /** Each `Multikey` of ours is in it. */
+  hasMultikeys: boolean;
+}
+
+/** Each the first time only. @throws AppError 404 when the DID is deleted */
+export const seenPublished = (state: DidState, seen: SeenDocument, now: Date): DidEvent[] => {
+  const { registrationStatus, areMultikeysPublished } = activeDid(state);
+  const isCompleted = seen.isPublished || registrationStatus === 'COMPLETED';
+  const data = { seenAt: now.toISOString() };
+  return [
+    ...(isCompleted && registrationStatus === 'PROCESSING' ? [{ type: 'DidPublicationSeen' as const, data }] : []),
+    ...(isCompleted && seen.hasMultikeys && !areMultikeysPublished
+      ? [{ type: 'DidMultikeysSeen' as const, data }]
+      : []),
+  ];
+};
+
+/** Whether a look-up of the published document can change the state. */
+export const awaitsDocument = ({ registrationStatus, areMultikeysPublished, document }: ActiveDid): boolean =>
+  registrationStatus === 'PROCESSING' || (!areMultikeysPublished && hasMultikeys(document));
+
+/**
+ * Adds a `Multikey` for each key that has none, for DIDs from before. Again it changes nothing.
+ * @param isOwnHost the platform serves the document, at once
+ * @throws AppError 404; 400 for a did:key
+ */
+export const updateDocument = (state: DidState, isOwnHost: boolean, now: Date): DidEvent[] => {
+  const active = activeDid(state);
+  if (active.method !== 'web')
+    throw invalid({
+      value: active.did,
+      msg: 'must be a did:web: the document of a did:key follows from its name',
+      param: 'id',
+      location: 'params',
+    });
+  const document = withMultikeys(active.document);
+  if (document === active.document) return [];
+  const at = now.toISOString();
+  return [
+    { type: 'DidDocumentUpdated', data: { document, updatedAt: at } },
+    ...(isOwnHost ? [{ type: 'DidMultikeysSeen' as const, data: { seenAt: at } }] : []),
+  ];
+};
+
+/** The method that a Data Integrity proof names for the key of `verificationMethod`: its `Multikey` once that is published. */
+export const proofMethodOf = (state: DidState, verificationMethod: string): string => {
+  if (state.status !== 'active' || !state.areMultikeysPublished) return verificationMethod;
+  const wanted = multikeyIdOf(verificationMethod);
+  const asserting = state.document['assertionMethod'] as string[];
+  return asserting.includes(wanted) ? wanted : verificationMethod;
+};
 
 export interface ReserveCommand {
   did: string;

@@ -36,6 +36,18 @@ export interface DidPublicationSeen {
   data: { seenAt: string };
 }
 
+/** The document of a did:web got what documents have by now. */
+export interface DidDocumentUpdated {
+  type: 'DidDocumentUpdated';
+  data: { document: Record<string, unknown>; updatedAt: string };
+}
+
+/** The document was found where the DID names it, with each `Multikey`: from now on proofs name them. */
+export interface DidMultikeysSeen {
+  type: 'DidMultikeysSeen';
+  data: { seenAt: string };
+}
+
 /** A credential configuration signs with this DID and keeps it from deletion. */
 export interface DidReserved {
   type: 'DidReserved';
@@ -59,4 +71,12 @@ export interface DidDeleted {
   data: { did: string; deletedAt: string };
 }
 
-export type DidEvent = DidCreated | DidPublicationSeen | DidReserved | DidReleased | DidDeletionStarted | DidDeleted;
+export type DidEvent =
+  | DidCreated
+  | DidPublicationSeen
+  | DidDocumentUpdated
+  | DidMultikeysSeen
+  | DidReserved
+  | DidReleased
+  | DidDeletionStarted
+  | DidDeleted;

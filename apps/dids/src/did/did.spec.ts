@@ -92,7 +92,10 @@ describe('creating', () => {
   it('is possible again after its deletion, without the old reservations', () =>
     given(did, [created, reserved('c'), released('c'), started, deleted])
       .when(decide)
-      .thenState({ status: 'active', ...command, registered: at.getTime(), reservations: new Map() }));
+      .thenState({
+        ...{ status: 'active', ...command, registered: at.getTime(), reservations: new Map() },
+        areMultikeysPublished: false,
+      }));
 });
 
 describe('finding the published document', () => {
@@ -101,7 +104,8 @@ describe('finding the published document', () => {
     data: { ...command, registrationStatus: 'PROCESSING', registered: at.getTime() },
   });
   const seen = event({ type: 'DidPublicationSeen', data: { seenAt: at.toISOString() } });
-  const see = (state: Parameters<typeof createDid>[0]) => seenPublished(state, at);
+  const see = (state: Parameters<typeof createDid>[0]) =>
+    seenPublished(state, { isPublished: true, hasMultikeys: false }, at);
 
   it('completes the registration, once', () => {
     given(did, [foreign]).when(see).then([seen]);

@@ -1,5 +1,6 @@
 import type { RegistrationStatus } from '@attestry/contracts';
 import type { Aggregate } from '@attestry/event-store';
+import { hasMultikeys } from './multikeys.js';
 import type { DidEvent, DidKey, DidMethod, KeyAlgorithm } from './did.events.js';
 
 export interface Reservation {
@@ -16,6 +17,8 @@ export interface ActiveDid {
   document: Record<string, unknown>;
   registrationStatus: RegistrationStatus;
   registered: number;
+  /** Proofs may name each `Multikey` of the document. */
+  areMultikeysPublished: boolean;
   /** By configuration id. */
   reservations: ReadonlyMap<string, Reservation>;
 }
@@ -34,9 +37,18 @@ export const didStream = (tenantId: string, did: string): string => `did-${tenan
 const evolve = (state: DidState, event: DidEvent): DidState => {
   switch (event.type) {
     case 'DidCreated':
-      return { status: 'active', ...event.data, reservations: new Map() };
+      return {
+        ...{ status: 'active', ...event.data, reservations: new Map() },
+        areMultikeysPublished: event.data.registrationStatus === 'COMPLETED' && hasMultikeys(event.data.document),
+      };
     case 'DidPublicationSeen':
       return state.status === 'active' ? { ...state, registrationStatus: 'COMPLETED' } : state;
+    case 'DidDocumentUpdated':
+      return state.status === 'active'
+        ? { ...state, document: event.data.document, areMultikeysPublished: false }
+        : state;
+    case 'DidMultikeysSeen':
+      return state.status === 'active' ? { ...state, areMultikeysPublished: true } : state;
     case 'DidReserved': {
       if (state.status !== 'active') return state;
       const { configurationId, ...reservation } = event.data;
@@ -57,6 +69,15 @@ const evolve = (state: DidState, event: DidEvent): DidState => {
 export const did: Aggregate<DidState, DidEvent> = {
   category: 'did',
   initial: { status: 'absent' },
-  types: { DidCreated: 1, DidPublicationSeen: 1, DidReserved: 1, DidReleased: 1, DidDeletionStarted: 1, DidDeleted: 1 },
+  types: {
+    DidCreated: 1,
+    DidPublicationSeen: 1,
+    DidDocumentUpdated: 1,
+    DidMultikeysSeen: 1,
+    DidReserved: 1,
+    DidReleased: 1,
+    DidDeletionStarted: 1,
+    DidDeleted: 1,
+  },
   evolve,
 };

@@ -3,6 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { activeDid } from '../did/did.decisions.js';
 import { did, didStream } from '../did/did.state.js';
+import { withLinkedDomain } from '../did/linked-domains.js';
 import { didOfDocumentPath } from '../did/did-web.js';
 
 /**
@@ -19,6 +20,7 @@ export class RetrieveDidDocument {
   ): Promise<Record<string, unknown>> {
     const name = didOfDocumentPath(new URL(publicUrl).host, request.raw?.url ?? '');
     if (name === undefined) throw notFound();
-    return activeDid((await this.streams.load(did, didStream(tenant.id, name))).state).document;
+    const { document } = activeDid((await this.streams.load(did, didStream(tenant.id, name))).state);
+    return withLinkedDomain(document, new URL(publicUrl).origin);
   }
 }

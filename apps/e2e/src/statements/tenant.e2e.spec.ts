@@ -10,6 +10,7 @@ import {
   type ManagementApi,
   type PlatformAddresses,
   type TenantUnderTest,
+  servedDocument,
 } from '@attestry/testing';
 import { waitForPair } from './wait-for-pair.js';
 
@@ -193,10 +194,10 @@ describe('DIDs', () => {
     );
     for (const method of document['verificationMethod'] as Record<string, unknown>[]) {
       expect(method).toMatchObject({ id: expect.any(String), controller: created.did, type: expect.any(String) });
-      expect(method['publicKeyJwk'] ?? method['publicKeyBase58']).toBeDefined();
+      expect(method['publicKeyJwk'] ?? method['publicKeyBase58'] ?? method['publicKeyMultibase']).toBeDefined();
     }
     const served = await new ApiClient(tenant.url).request('GET', '/.well-known/did.json');
-    expect([served.status, served.body]).toEqual([200, document]);
+    expect([served.status, served.body]).toEqual([200, servedDocument(document, tenant.url)]);
     const lacking = await tenant.api.dids.create({ method: 'web', options: {} });
     expect(lacking.status).toBe(400);
   });

@@ -15,7 +15,7 @@ export const encodeDocument = async (
   published: PublicDocuments,
   status = 200,
 ): Promise<Answer & { body?: Buffer }> => {
-  const isEncodable = kept.isText && headers['etag'] === undefined;
+  const isEncodable = kept.isCompressible && headers['etag'] === undefined;
   const accepted = requested['accept-encoding'];
   const compressed =
     isEncodable && prefersGzip(accepted === undefined ? undefined : String(accepted))

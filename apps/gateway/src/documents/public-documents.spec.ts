@@ -1,8 +1,13 @@
 import { gunzipSync } from 'node:zlib';
 import { PublicDocuments, type FoundDocument } from './public-documents.js';
 
-const document = (digest: string, content?: string, kind = 'json') => ({
-  $document: { digest, kind, headers: { vary: 'Accept' }, ...(content !== undefined && { content }) },
+const document = (
+  digest: string,
+  content?: string,
+  kind = 'json',
+  headers: Record<string, string> = { vary: 'Accept' },
+) => ({
+  $document: { digest, kind, headers, ...(content !== undefined && { content }) },
 });
 
 /** A service with one document; records the digests that calls name as held. */
@@ -75,14 +80,17 @@ describe('public documents', () => {
     expect(await new PublicDocuments().find('a', '', async () => result)).toEqual({ result });
   });
 
-  it('of bytes are decoded and never compressed', async () => {
+  it('of bytes are decoded, and compressed unless they are an image', async () => {
     const documents = new PublicDocuments();
     const bytes = Buffer.alloc(5000);
     const { kept } = await found(
       documents.find('a', '', async () => document('d', bytes.toString('base64'), 'base64')),
     );
     expect(kept.bytes).toEqual(bytes);
-    expect(await documents.gzipOf(kept)).toBeUndefined();
+    expect((await documents.gzipOf(kept))!.length).toBeLessThan(100);
+    const image = document('e', bytes.toString('base64'), 'base64', { 'content-type': 'image/png' });
+    const other = await found(documents.find('b', '', async () => image));
+    expect(await documents.gzipOf(other.kept)).toBeUndefined();
   });
 
   it('are compressed once, from 1 KiB on', async () => {

@@ -21,8 +21,8 @@ const compress = promisify(gzip);
 export interface KeptDocument {
   readonly digest: string;
   readonly bytes: Buffer;
-  /** Whether compression may help. */
-  readonly isText: boolean;
+  /** Whether compression may help: an image is compressed. */
+  readonly isCompressible: boolean;
   /** Absent where it is not shorter. */
   gzip?: Promise<Buffer | undefined>;
   gzipBytes: number;
@@ -71,7 +71,7 @@ export class PublicDocuments {
       const answer = (result as DocumentAnswer | null | undefined)?.$document;
       if (!answer) return { result };
       const { digest, kind, headers = {}, content } = answer;
-      const kept = held.find((one) => one.digest === digest) ?? this.keep(digest, kind, content!);
+      const kept = held.find((one) => one.digest === digest) ?? this.keep(digest, kind, content!, headers);
       this.digests.set(
         address,
         [digest, ...held.map((one) => one.digest).filter((one) => one !== digest)].slice(0, DIGESTS_OF_ADDRESS),
@@ -82,7 +82,7 @@ export class PublicDocuments {
 
   /** Compressed in a thread of Node's pool; undefined where that is not shorter. */
   gzipOf(document: KeptDocument): Promise<Buffer | undefined> {
-    if (!document.isText || document.bytes.length < GZIP_FROM_BYTES) return Promise.resolve(undefined);
+    if (!document.isCompressible || document.bytes.length < GZIP_FROM_BYTES) return Promise.resolve(undefined);
     return (document.gzip ??= this.compress(document));
   }
 
@@ -96,11 +96,21 @@ export class PublicDocuments {
     return compressed;
   }
 
-  private keep(digest: string, kind: FoundDocument['kind'], content: string): KeptDocument {
+  private keep(
+    digest: string,
+    kind: FoundDocument['kind'],
+    content: string,
+    headers: FoundDocument['headers'],
+  ): KeptDocument {
     const known = this.kept.get(digest);
     if (known) return known;
     const bytes = Buffer.from(content, kind === 'base64' ? 'base64' : 'utf8');
-    const document: KeptDocument = { digest, bytes, isText: kind !== 'base64', gzipBytes: 0 };
+    const document: KeptDocument = {
+      digest,
+      bytes,
+      isCompressible: !headers['content-type']?.startsWith('image/'),
+      gzipBytes: 0,
+    };
     this.kept.set(digest, document);
     return document;
   }

@@ -145,7 +145,7 @@ export const documentOf = (
   kept: {
     digest: createHash('sha256').update(content).digest('base64url'),
     bytes: Buffer.from(content),
-    isText: isCompressible,
+    isCompressible,
     gzipBytes: 0,
   },
   headers: {

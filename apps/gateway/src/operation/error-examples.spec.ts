@@ -37,6 +37,10 @@ const ERRORS: Partial<Record<ErrorKind, AppError>> = {
   unsupportedMediaType: new AppError('unsupportedMediaType', 'Unsupported Media Type: expected application/json'),
   tooManyRequests: new AppError('tooManyRequests', 'Too Many Requests'),
   internal: new AppError('internal', 'Internal error'),
+  notImplemented: new AppError(
+    'notImplemented',
+    'time must be from 1768469400 to 1768473000: earlier statuses are not kept',
+  ),
   unavailable: unavailable(),
 };
 const OAUTH_ERRORS: Partial<Record<ErrorKind, AppError>> = {

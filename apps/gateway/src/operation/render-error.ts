@@ -22,6 +22,7 @@ const TYPE: Record<ErrorKind, string> = {
   unsupportedMediaType: 'MediaTypeError',
   tooManyRequests: 'RateLimitError',
   internal: 'InternalError',
+  notImplemented: 'SupportError',
   unavailable: 'AvailabilityError',
 };
 

@@ -227,6 +227,7 @@ const CODES: Partial<Record<ErrorKind, string>> = {
   tooLarge: 'PayloadTooLarge',
   unsupportedMediaType: 'UnsupportedMediaType',
   internal: 'InternalError',
+  notImplemented: 'NotImplemented',
   unavailable: 'ServiceUnavailable',
 };
 

@@ -56,7 +56,7 @@ const serverOf = () => {
     documents: {
       find: (_host: object, path: string) =>
         path === '/docs'
-          ? { headers: {}, kept: { digest: 'd', bytes: Buffer.from('documents'), isText: true, gzipBytes: 0 } }
+          ? { headers: {}, kept: { digest: 'd', bytes: Buffer.from('documents'), isCompressible: true, gzipBytes: 0 } }
           : undefined,
     },
     clock: { now: () => new Date(NOW) },

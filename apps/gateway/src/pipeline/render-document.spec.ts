@@ -7,7 +7,7 @@ const TEXT = Buffer.from('x'.repeat(200_000));
 const GZIP = Buffer.from('gzip');
 const HTTP = { method: 'GET' as const, path: '/x', success: 200, document: true as const, cacheControl: 'no-cache' };
 const of = (over: Partial<FoundDocument> = {}): FoundDocument => ({
-  kept: { digest: 'd', bytes: TEXT, isText: true, gzipBytes: 0 },
+  kept: { digest: 'd', bytes: TEXT, isCompressible: true, gzipBytes: 0 },
   kind: 'json',
   headers: { vary: 'Accept', 'content-language': 'de' },
   ...over,

@@ -16,7 +16,7 @@ import { passes } from './plugins.spec-fixture.js';
 const BROWSER =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7';
 const body = Buffer.from('{}');
-const kept = (digest: string) => ({ digest, bytes: body, isText: true, gzipBytes: 0 });
+const kept = (digest: string) => ({ digest, bytes: body, isCompressible: true, gzipBytes: 0 });
 const OPEN = { 'access-control-allow-origin': '*' };
 const documents = {
   find: ({ api }: { api: HostKind }, path: string) =>

@@ -593,6 +593,11 @@ describe('an unmanaged IACA', () => {
     expect(await faultsOf(create(tenantId, { certificatePem: broken }))).toEqual([
       ['certificatePem', 'must be an X.509 certificate: its content cannot be decoded'],
     ]);
+    const trailing = Buffer.from(customer.certificatePem.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
+    const longer = `-----BEGIN CERTIFICATE-----\n${Buffer.concat([trailing, Buffer.of(0)]).toString('base64')}\n-----END CERTIFICATE-----`;
+    expect(await faultsOf(create(tenantId, { certificatePem: longer }))).toEqual([
+      ['certificatePem', 'must be encoded in DER: bytes follow the value'],
+    ]);
     const { certificatePem: longest } = await CustomerIaca.create(21 * 366);
     expect(await faultsOf(create(tenantId, { certificatePem: longest }))).toEqual([
       ['certificatePem', 'must be correct: notAfter must be at most 20 years after notBefore'],

@@ -14,7 +14,7 @@ import { vcContentOf } from './vc-configuration.decisions.js';
 // No test here canonicalizes or fetches.
 const unused = undefined as never;
 const formats = new Formats([
-  new LdpVc(unused, unused, unused, unused),
+  new LdpVc(unused, unused, unused, unused, unused),
   new JwtVcJson(),
   new DcSdJwt(unused),
   new Cwt(),

@@ -2,7 +2,6 @@ import { Inject } from '@nestjs/common';
 import {
   AppError,
   httpAnswer,
-  isUnchanged,
   notFound,
   retrieveIdentifierListToken,
   retrieveListCredential,
@@ -10,6 +9,7 @@ import {
   retrieveStatusListToken,
   type HttpAnswer,
   type PublicContext,
+  type StatusListTokenQuery,
 } from '@attestry/contracts';
 import { EventStore, readEvent, type Clock } from '@attestry/event-store';
 import { chooseMediaType, CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
@@ -18,8 +18,14 @@ import { notSigned, notUsed } from '../status-list/conditions.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 import { StatusListsReadModel, type ListKey } from '../status-list/status-lists.read-model.js';
-import { isListCredential, retrievalOf, type ListSeries } from '../status-list/list-series.js';
-import { bodyOfToken, mediaTypeOfToken } from '../status-list/sign-status-list.js';
+import {
+  isListCredential,
+  retrievalOf,
+  STATUS_LIST_TOKENS,
+  type ListSeries,
+  type TokenType,
+} from '../status-list/list-series.js';
+import { bodyOfToken, lifetimeOfToken, mediaTypeOfToken } from '../status-list/sign-status-list.js';
 
 /** Each kind of list has its own address. */
 @Operation(retrieveStatusListToken, retrieveListCredential, retrieveMobileStatusListToken, retrieveIdentifierListToken)
@@ -32,7 +38,7 @@ export class RetrieveStatusListToken {
   ) {}
 
   async execute(
-    request: RequestOf<typeof retrieveStatusListToken>,
+    request: RequestOf<typeof retrieveStatusListToken | typeof retrieveListCredential>,
     { tenant, operation }: PublicContext,
   ): Promise<HttpAnswer> {
     const { headers: given } = rawOf(request);
@@ -44,16 +50,15 @@ export class RetrieveStatusListToken {
     const mediaType = chooseMediaType(given['accept'], types);
     if (mediaType === undefined)
       throw new AppError('notAcceptable', `Accept must allow ${types.join(' or ')}`, { headers: { vary: 'Accept' } });
-    if (!found || found.token === null || found.etag === null) throw notSigned();
-    const { token, etag, expiresAt } = found;
+    if (!found || found.token === null) throw notSigned();
+    const { token, expiresAt } = found;
     if (this.clock.now().toISOString() >= expiresAt!) {
       if (await this.lists.isUnused(key)) throw notUsed();
       if (isOfMobile(list)) throw new AppError('gone', `The status list ended at ${expiresAt}`);
     }
-    const headers = { etag, vary: 'Accept' };
-    if (isUnchanged(given['if-none-match'], etag)) return httpAnswer({ status: 304, headers });
+    checkTime((request.query as StatusListTokenQuery | undefined)?.time, list.tokenType, token);
     const stored = mediaTypeOfToken(list.tokenType);
-    return httpAnswer({ headers: { ...headers, 'content-type': mediaType }, ...bodyOfToken(stored, token) });
+    return httpAnswer({ headers: { vary: 'Accept', 'content-type': mediaType }, ...bodyOfToken(stored, token) });
   }
 
   /** One that is not projected yet. */
@@ -63,6 +68,14 @@ export class RetrieveStatusListToken {
     return opened?.type === 'StatusListOpened' ? opened.data : undefined;
   }
 }
+
+/** Historical statuses are not kept, and the current ones are those of the time in which the token is valid (Token Status List §8.4). @throws AppError 501 */
+const checkTime = (time: number | undefined, tokenType: TokenType, token: string): void => {
+  if (time === undefined || !STATUS_LIST_TOKENS.includes(tokenType)) return;
+  const [from, until] = lifetimeOfToken(tokenType, token);
+  if (time < from || time > until)
+    throw new AppError('notImplemented', `time must be from ${from} to ${until}: earlier statuses are not kept`);
+};
 
 type ServedList = Pick<ListSeries, 'tokenType' | 'signer'>;
 

@@ -16,7 +16,8 @@ import {
   statusListConfigurationsStream,
 } from '../status-list-configurations/status-list-configurations.state.js';
 import { hasEnded } from './list-end.js';
-import { revocationListUri } from './list-series.js';
+import { ProofMethods } from '../proof-methods/proof-methods.js';
+import { revocationListUri, type ListSigner } from './list-series.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { SHARDS } from './shard-of.js';
 import { signRevocationList, signStatusList } from './sign-status-list.js';
@@ -56,6 +57,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     private readonly documentSigners: DocumentSigners,
     private readonly signingKeys: SigningKeys,
     private readonly canonicalization: Canonicalization,
+    private readonly proofMethods: ProofMethods,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -179,6 +181,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       timeToLive = Math.max(1, Math.min(timeToLive, Math.floor((expiresAt.getTime() - now.getTime()) / 1000)));
       const unsigned = {
         ...list,
+        signer: await this.namedSigner(list),
         aggregationUri: `${new URL(list.uri).origin}/v2/credentials/status-lists/aggregation`,
         timeToLive,
         issuedAt: now,
@@ -210,6 +213,12 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
   private async retire(list: StoredList, revision: number): Promise<void> {
     await this.published.retire(list, revision);
     await this.lists.markPublished(list);
+  }
+
+  /** As credentials with Data Integrity proofs name it; the series has the name of the configuration. */
+  private async namedSigner({ tenantId, tokenType, signer }: StoredList): Promise<ListSigner> {
+    if (tokenType !== 'bitstring' || signer.kind !== 'pinnedKey') return signer;
+    return { ...signer, verificationMethod: await this.proofMethods.find(tenantId, signer.verificationMethod) };
   }
 
   /** Undefined where the owner of the IACA has uploaded no signer that is active. */

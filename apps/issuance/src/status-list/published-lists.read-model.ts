@@ -27,6 +27,7 @@ export interface PublishedListTables {
     /** When another one is to be signed. */
     due_at: string;
     token: string | null;
+    /** Read by processes of earlier releases only. */
     etag: string | null;
     expires_at: string | null;
     /** Profile of the revocation list, whose address, issuer and bytes the following members are; empty where the list is none. */
@@ -52,7 +53,6 @@ export interface PublishedToken {
   tokenType: TokenType;
   /** Null until the first one is signed. */
   token: string | null;
-  etag: string | null;
   expiresAt: string | null;
   signer: ListSigner;
 }
@@ -230,7 +230,7 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
   async find({ tenantId, listId }: ListKey): Promise<PublishedToken | undefined> {
     const row = await this.running.db
       .selectFrom('issuance_status_list_tokens')
-      .select(['token_type', 'token', 'etag', 'expires_at', 'signer'])
+      .select(['token_type', 'token', 'expires_at', 'signer'])
       .where('tenant_id', '=', tenantId)
       .where('list_id', '=', listId)
       .executeTakeFirst();
@@ -238,7 +238,6 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
       row && {
         tokenType: row.token_type,
         token: row.token,
-        etag: row.etag,
         expiresAt: row.expires_at,
         signer: JSON.parse(row.signer) as ListSigner,
       }

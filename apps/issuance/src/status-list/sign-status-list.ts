@@ -1,5 +1,5 @@
 import type { HttpAnswer } from '@attestry/contracts';
-import { prepareRevocationList, prepareTypedCwt, type TypedCwt } from '@attestry/cose';
+import { claimsOfTypedCwt, prepareRevocationList, prepareTypedCwt, type TypedCwt } from '@attestry/cose';
 import {
   ED25519_SIGNATURE_2018,
   proofOptions,
@@ -134,6 +134,19 @@ export const mediaTypeOfToken = (type: TokenType): string => TOKENS[type].mediaT
 /** The body of a response with a stored token. */
 export const bodyOfToken = (mediaType: string, token: string): Pick<HttpAnswer['$http'], 'body' | 'base64'> =>
   BINARY.has(mediaType) ? { base64: token } : { body: token };
+
+/** `iat` and `exp` of a stored Token Status List. */
+export const lifetimeOfToken = (type: TokenType, token: string): [from: number, until: number] => {
+  if (type === 'jwt') {
+    const { iat, exp } = JSON.parse(Buffer.from(token.split('.', 2)[1]!, 'base64url').toString()) as Record<
+      'iat' | 'exp',
+      number
+    >;
+    return [iat, exp];
+  }
+  const claims = claimsOfTypedCwt(Buffer.from(token, 'base64'));
+  return [claims.get(6) as number, claims.get(4) as number];
+};
 
 /** The token of a list as it is stored; binary ones as base64. */
 export const signStatusList = (

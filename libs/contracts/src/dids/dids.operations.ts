@@ -98,6 +98,21 @@ export const retrieveDid = defineOperation({
   errorStatuses: [400, 404],
 });
 
+export const updateDidDocument = defineOperation({
+  name: 'dids.update-did-document',
+  since: 'v3.0.0',
+  summary: 'Add to the document of a did:web what documents have by now',
+  description:
+    'Each Ed25519 and P-256 key a second time as `Multikey`, which DIDs from before lack. `initialDidDocument` then has it; publish it where another host serves the document. Proofs by `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` name the `Multikey` once it was found there. Called again, it changes nothing.',
+  http: { method: 'POST', path: '/v1/dids/:id/document', success: 200, body: 'none' },
+  access: requires('dids:create'),
+  analytics: { prefix: 'DID_DOCUMENT_UPDATE', category, object: { type: 'did', from: 'params.id' } },
+  errors,
+  params: DidParams,
+  response: DidRecord,
+  errorStatuses: [400, 404],
+});
+
 export const deleteDid = defineOperation({
   name: 'dids.delete-did',
   summary: 'Delete a DID and destroy its private keys',
@@ -165,9 +180,9 @@ export class DomainLinkageCredential {
 
 export class DidConfiguration {
   '@context': string;
+  /** The credentials of `linked_dids`. Absent at the path of the DIF, `/.well-known/did-configuration.json`. */
+  entries?: DomainLinkageCredential[];
   /** One credential for each DID and each origin of the tenant, newest DID first. */
-  entries: DomainLinkageCredential[];
-  /** The same credentials under the member name of the DIF specification. */
   linked_dids: DomainLinkageCredential[];
 }
 
@@ -180,6 +195,7 @@ export const retrieveDidConfiguration = defineOperation({
     alsoAt: ['/.well-known/did-configuration.json'],
     success: 200,
     hosts: ['tenant', 'custom-domain'],
+    body: 'raw',
     document: true,
     cacheControl: 'public, max-age=300',
   },
@@ -235,6 +251,28 @@ export const releaseIssuerKey = defineOperation({
   access: calledBy('issuance'),
   errors,
   body: ReleaseIssuerKeyRequest,
+});
+
+export class ProofMethodRequest {
+  @Uuid() tenantId: string;
+  /** DID URL of a key that issuance has reserved. */
+  @IsString() @Length(7, 2100) verificationMethod: string;
+}
+
+export class ProofMethod {
+  /** DID URL of its `Multikey`, if that is published, otherwise of the request. */
+  verificationMethod: string;
+}
+
+/** For proofs by `eddsa-rdfc-2022` and `ecdsa-rdfc-2019`. */
+export const findProofMethod = defineOperation({
+  name: 'dids.find-proof-method',
+  summary: 'The verification method that a Data Integrity proof names for a key',
+  access: calledBy('issuance'),
+  kind: 'query',
+  errors,
+  body: ProofMethodRequest,
+  response: ProofMethod,
 });
 
 export class CheckDidRequest {

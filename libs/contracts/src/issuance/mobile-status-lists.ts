@@ -2,7 +2,7 @@ import { defineOperation, publicAccess, requires, UNREAD_BODY_BYTES } from '../o
 import { PageQuery } from '../pagination.js';
 import { Uuid } from '../validators.js';
 import { CredentialType, Duration, IsDuration } from './credential-configurations.js';
-import { StatusListParams } from './status-lists.js';
+import { StatusListParams, StatusListTokenQuery } from './status-lists.js';
 
 export class UpdateStatusListConfigurationRequest {
   /** For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends. */
@@ -189,7 +189,7 @@ export const retrieveMobileStatusListToken = defineOperation({
   since,
   summary: 'Retrieve the status list token of mobile documents (Token Status List section 8.1)',
   description:
-    'The address is `status.status_list.uri` of the mobile security object. The token is a CWT: `application/cwt`, or `application/statuslist+cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.',
+    'The address is `status.status_list.uri` of the mobile security object. The token is a CWT: `application/statuslist+cwt`, or `application/cwt` where `Accept` names that. With `time` the current token is returned if it was valid then, otherwise 501: earlier ones are not kept. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.',
   http: {
     method: 'GET',
     path: `${lists}/:id/token`,
@@ -200,12 +200,13 @@ export const retrieveMobileStatusListToken = defineOperation({
     // Shorter than it takes until a change is published.
     document: true,
     cacheControl: 'public, max-age=1',
-    mediaType: 'application/cwt',
-    otherMediaTypes: ['application/statuslist+cwt'],
+    mediaType: 'application/statuslist+cwt',
+    otherMediaTypes: ['application/cwt'],
   },
   access: publicAccess,
   params: StatusListParams,
-  errorStatuses: [400, 404, 406, 410, 503],
+  query: StatusListTokenQuery,
+  errorStatuses: [400, 404, 406, 410, 501, 503],
 });
 
 export const retrieveIdentifierListToken = defineOperation({

@@ -1,6 +1,7 @@
+import { IsInt } from 'class-validator';
 import { defineOperation, publicAccess, requires, UNREAD_BODY_BYTES } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { Uuid } from '../validators.js';
+import { Normalize, Optional, Uuid } from '../validators.js';
 
 export class StatusListAggregation {
   /** Addresses of status list tokens, at most 1000. */
@@ -12,12 +13,20 @@ export class StatusListParams {
   @Uuid() id: string;
 }
 
+/** Seconds since 1970: ten digits end in 2286. */
+const toTime = (value: unknown) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value);
+
+export class StatusListTokenQuery {
+  /** Time of which the statuses are requested, seconds since 1970 (Token Status List section 8.4). Earlier statuses are not kept: a time outside of `iat` and `exp` of the current token is a 501. */
+  @Optional() @Normalize(toTime) @IsInt({ message: 'must be a number of seconds since 1970' }) time?: number;
+}
+
 export const retrieveStatusListToken = defineOperation({
   name: 'issuance.retrieve-status-list-token',
   since: 'v2.1.0',
   summary: 'Retrieve a status list token (Token Status List section 8.1)',
   description:
-    'The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.',
+    'The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. With `time` the current token is returned if it was valid then, otherwise 501: earlier ones are not kept. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.',
   http: {
     method: 'GET',
     path: '/v2/credentials/status-lists/:id/token',
@@ -33,7 +42,8 @@ export const retrieveStatusListToken = defineOperation({
   },
   access: publicAccess,
   params: StatusListParams,
-  errorStatuses: [400, 404, 406, 503],
+  query: StatusListTokenQuery,
+  errorStatuses: [400, 404, 406, 501, 503],
 });
 
 export const retrieveListCredential = defineOperation({

@@ -92,6 +92,10 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   TenantNotAcceptable: { code: 'NotAcceptable', message: 'Accept must allow application/statuslist+jwt' },
   TenantNotFound: { code: 'NotFound', message: 'Resource Not Found' },
+  TenantNotImplemented: {
+    code: 'NotImplemented',
+    message: 'time must be from 1768469400 to 1768473000: earlier statuses are not kept',
+  },
   TenantTimeout: { code: 'RequestTimeout', message: 'Request Timeout' },
   TenantTooLarge: { code: 'PayloadTooLarge', message: 'Payload Too Large: the body must have at most 1048576 bytes' },
   TenantTooManyRequests: { code: 'TooManyRequests', message: 'Too Many Requests' },

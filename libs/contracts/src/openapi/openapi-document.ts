@@ -550,6 +550,7 @@ const MEANING: Record<ErrorKind, string> = {
   tooManyRequests:
     'A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`.',
   internal: 'Internal error of the platform.',
+  notImplemented: 'The request needs what is not supported here.',
   unavailable: 'Temporarily unavailable. Retry later.',
 };
 

@@ -944,15 +944,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       entries: {
         type: 'array',
         items: { $ref: '#/components/schemas/DomainLinkageCredential' },
-        description: 'One credential for each DID and each origin of the tenant, newest DID first.',
+        description:
+          'The credentials of `linked_dids`. Absent at the path of the DIF, `/.well-known/did-configuration.json`.',
       },
       linked_dids: {
         type: 'array',
         items: { $ref: '#/components/schemas/DomainLinkageCredential' },
-        description: 'The same credentials under the member name of the DIF specification.',
+        description: 'One credential for each DID and each origin of the tenant, newest DID first.',
       },
     },
-    required: ['@context', 'entries', 'linked_dids'],
+    required: ['@context', 'linked_dids'],
   },
   DidKeyReference: {
     type: 'object',
@@ -3235,6 +3236,16 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { id: { type: 'string', description: 'Id of the status list signer.' } },
     required: ['id'],
+  },
+  StatusListTokenQuery: {
+    type: 'object',
+    properties: {
+      time: {
+        type: 'number',
+        description:
+          'Time of which the statuses are requested, seconds since 1970 (Token Status List section 8.4). Earlier statuses are not kept: a time outside of `iat` and `exp` of the current token is a 501.',
+      },
+    },
   },
   StatusListUri: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
   StatusMechanism: {

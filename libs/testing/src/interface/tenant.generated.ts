@@ -314,6 +314,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/dids/{id}/document': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Add to the document of a did:web what documents have by now
+     * @description Each Ed25519 and P-256 key a second time as `Multikey`, which DIDs from before lack. `initialDidDocument` then has it; publish it where another host serves the document. Proofs by `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` name the `Multikey` once it was found there. Called again, it changes nothing. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `verifier`, `dts-provider`.
+     */
+    post: operations['updateDidDocument'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/events': {
     parameters: {
       query?: never;
@@ -2033,7 +2053,7 @@ export interface paths {
     };
     /**
      * Retrieve the status list token of mobile documents (Token Status List section 8.1)
-     * @description The address is `status.status_list.uri` of the mobile security object. The token is a CWT: `application/cwt`, or `application/statuslist+cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
+     * @description The address is `status.status_list.uri` of the mobile security object. The token is a CWT: `application/statuslist+cwt`, or `application/cwt` where `Accept` names that. With `time` the current token is returned if it was valid then, otherwise 501: earlier ones are not kept. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
      */
     get: operations['retrieveStatusListTokenMobile'];
     put?: never;
@@ -2201,7 +2221,7 @@ export interface paths {
     };
     /**
      * Retrieve a status list token (Token Status List section 8.1)
-     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
+     * @description The address is `status.status_list.uri` of credentials. The token is a JWT with the media type `application/statuslist+jwt`, or a CWT with `application/statuslist+cwt` where the credentials are CBOR; `Accept` without it is refused. With `time` the current token is returned if it was valid then, otherwise 501: earlier ones are not kept. A changed status is in the token within seconds. A verifier may use a token for its `ttl`. With `If-None-Match` an unchanged token is a 304.
      */
     get: operations['retrieveStatusListToken'];
     put?: never;
@@ -3019,9 +3039,9 @@ export interface components {
     };
     DidConfiguration: {
       '@context': string;
+      /** @description The credentials of `linked_dids`. Absent at the path of the DIF, `/.well-known/did-configuration.json`. */
+      entries?: components['schemas']['DomainLinkageCredential'][];
       /** @description One credential for each DID and each origin of the tenant, newest DID first. */
-      entries: components['schemas']['DomainLinkageCredential'][];
-      /** @description The same credentials under the member name of the DIF specification. */
       linked_dids: components['schemas']['DomainLinkageCredential'][];
     };
     DidKeyReference: {
@@ -5028,6 +5048,26 @@ export interface components {
          * @example {
          *       "code": "NotFound",
          *       "message": "Resource Not Found"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description The request needs what is not supported here. */
+    TenantNotImplemented: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+        'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+        'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "code": "NotImplemented",
+         *       "message": "time must be from 1768469400 to 1768473000: earlier statuses are not kept"
          *     }
          */
         'application/json': components['schemas']['TenantError'];
@@ -7115,6 +7155,44 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  updateDidDocument: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description DID, percent-encoded in the path. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DidRecord'];
+        };
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
@@ -14993,7 +15071,10 @@ export interface operations {
   };
   retrieveStatusListTokenMobile: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description Time of which the statuses are requested, seconds since 1970 (Token Status List section 8.4). Earlier statuses are not kept: a time outside of `iat` and `exp` of the current token is a 501. */
+        time?: number;
+      };
       header?: {
         /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
         'If-None-Match'?: string;
@@ -15011,6 +15092,7 @@ export interface operations {
         headers: {
           'cache-control': components['headers']['cache-control'];
           etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -15027,6 +15109,7 @@ export interface operations {
         headers: {
           'cache-control': components['headers']['cache-control'];
           etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
           'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
           'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
           'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
@@ -15041,6 +15124,7 @@ export interface operations {
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
+      501: components['responses']['TenantNotImplemented'];
       503: components['responses']['TenantUnavailable'];
     };
   };
@@ -15790,7 +15874,10 @@ export interface operations {
   };
   retrieveStatusListToken: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description Time of which the statuses are requested, seconds since 1970 (Token Status List section 8.4). Earlier statuses are not kept: a time outside of `iat` and `exp` of the current token is a 501. */
+        time?: number;
+      };
       header?: {
         /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
         'If-None-Match'?: string;
@@ -15840,6 +15927,7 @@ export interface operations {
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
+      501: components['responses']['TenantNotImplemented'];
       503: components['responses']['TenantUnavailable'];
     };
   };

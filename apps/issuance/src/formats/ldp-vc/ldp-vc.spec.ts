@@ -9,6 +9,7 @@ import { parseConfig } from '@attestry/service-kit';
 import { verifyLinkedDataProof } from '@attestry/testing';
 import { ContextLoader } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { ProofMethods } from '../../proof-methods/proof-methods.js';
 import type { PinnedFacts } from '../format.js';
 import type { LdpVcContent } from './ldp-vc.decisions.js';
 import { LdpVc } from './ldp-vc.js';
@@ -18,7 +19,8 @@ const config = parseConfig({});
 const contexts = new ContextLoader(undefined as unknown as Streams, config);
 const TENANT = '10000000-0000-4000-8000-00000000000a';
 const canonicalization = new Canonicalization({ shared: sharedContexts(config.contextUrl), threads: 1 });
-const format = new LdpVc(contexts, undefined as never, canonicalization, config);
+const proofMethods = { find: async (_: string, method: string) => method } as ProofMethods;
+const format = new LdpVc(contexts, undefined as never, canonicalization, config, proofMethods);
 afterAll(() => canonicalization.close());
 const one = async (facts: PinnedFacts<LdpVcContent>): Promise<Record<string, unknown>> =>
   (await format.sign(TENANT, [format.prepare(facts)], facts.signer))[0]!;
@@ -194,7 +196,7 @@ describe('the claims of an ldp_vc', () => {
   const withContext = (context: object) => {
     const text = JSON.stringify({ '@context': context });
     const loader = { pinnedTexts: async () => new Map([[OWN, text]]) } as unknown as ContextLoader;
-    const own = new LdpVc(loader, undefined as never, canonicalization, config);
+    const own = new LdpVc(loader, undefined as never, canonicalization, config, proofMethods);
     const content = { ...configuration.content, contexts: [{ url: OWN, sha256: 'x' }] };
     return { own, pinned: { ...configuration, id: JSON.stringify(context), content } };
   };
@@ -268,7 +270,7 @@ describe('the claims of an ldp_vc', () => {
         return {};
       },
     } as unknown as Canonicalization;
-    const counted = new LdpVc(contexts, undefined as never, spy, config);
+    const counted = new LdpVc(contexts, undefined as never, spy, config, proofMethods);
     const plain = { name_: 'Ada', level: 3, passed: true };
     expect(await checked(plain, counted)).toBeUndefined();
     expect(tried).toEqual([]);

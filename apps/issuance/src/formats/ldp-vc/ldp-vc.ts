@@ -25,6 +25,7 @@ import { eventContext, PlatformConfig } from '@attestry/service-kit';
 import { ContextLoader } from '../../contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
 import { jsonBytes } from '../document-size.decisions.js';
+import { ProofMethods } from '../../proof-methods/proof-methods.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { isNewValue } from '../../protocol/mapped-claims.js';
 import { bitstringStatus, revocationList2020Status } from '../../status-list/bitstring-status-list.js';
@@ -79,6 +80,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     private readonly tenantContexts: TenantContexts,
     private readonly canonicalization: Canonicalization,
     private readonly config: PlatformConfig,
+    private readonly proofMethods: ProofMethods,
   ) {}
 
   signerOf(request: WebSemanticConfigurationRequest): SignerPolicy {
@@ -158,13 +160,11 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   }
 
   /** One canonicalization for all of them, so that limits and deadline hold for the request (ADR 0042). */
-  async sign(
-    tenantId: string,
-    credentials: readonly UnsignedLdpVc[],
-    signer: Signer,
-  ): Promise<Record<string, unknown>[]> {
-    const [first] = credentials;
-    if (!first) return [];
+  async sign(tenantId: string, unsigned: readonly UnsignedLdpVc[], signer: Signer): Promise<Record<string, unknown>[]> {
+    if (!unsigned[0]) return [];
+    const method = await this.proofMethodOf(tenantId, unsigned[0].proof);
+    const credentials = unsigned.map((it) => ({ ...it, proof: { ...it.proof, verificationMethod: method } }));
+    const first = credentials[0]!;
     const { configuration, claims, uncheckedClaims } = first;
     // Signing itself finds everything else that the check finds.
     const fault =
@@ -184,6 +184,12 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
       if (error instanceof CanonicalizationTooLong) throw deniedClaim(CHECK, claimTooSlow(claims));
       throw error;
     }
+  }
+
+  /** `Ed25519Signature2018` defines its own type of method. */
+  private async proofMethodOf(tenantId: string, proof: UnsignedProof): Promise<string> {
+    const { type, verificationMethod } = proof;
+    return type === 'DataIntegrityProof' ? this.proofMethods.find(tenantId, verificationMethod) : verificationMethod;
   }
 
   private async tryClaims(
@@ -220,7 +226,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     const { id, version, content } = configuration;
     const documents = credentials.map((it) => it.document);
     const contexts = await this.contexts.pinnedTexts(content.contexts);
-    const at = `${id} ${version} ${proof.created}`;
+    const at = `${id} ${version} ${proof.created} ${proof.verificationMethod}`;
     const known = this.proofHashes.get(at);
     if (known) return [known, ...(await this.canonicalization.hashes(tenantId, documents, contexts))];
     const found = await this.canonicalization.hashes(
