@@ -149,6 +149,7 @@ describe('authentication providers', () => {
       staticRequestParameters: {},
       forwardedRequestParameters: [],
       claimsToPersist: [],
+      requiredClaims: {},
     });
     expect(await retrieve('t1', made.id)).toEqual(made);
     expect(await list('t1')).toEqual({ data: [made] });

@@ -11,6 +11,7 @@ import {
   completeSignIn,
   createAuthenticationProvider,
   deleteAuthenticationProvider,
+  retrieveAuthenticationProvider,
   updateAuthenticationProvider,
   type AuthenticationProviderRequest,
   type ClientContext,
@@ -103,7 +104,14 @@ const requestOf = (
   { url: _, ...flow }: Awaited<ReturnType<typeof began>>,
   query: string,
   mappedClaims?: string[],
-): CompleteSignInRequest => ({ ...flow, query, ...(mappedClaims && { mappedClaims }) });
+): CompleteSignInRequest => ({ ...flow, begunAt: clock.now().getTime(), query, ...(mappedClaims && { mappedClaims }) });
+const failureOf = async (attempt: Promise<unknown>) =>
+  attempt.then(
+    () => 'nothing',
+    (error: unknown) =>
+      error instanceof AppError ? { code: error.code, message: error.message, ...error.recorded } : String(error),
+  );
+const NOT_MET = { code: 'access_denied', message: 'the sign-in does not meet the requirements of the issuer' };
 const codeOf = async (attempt: Promise<unknown>) =>
   attempt.then(
     () => 'nothing',
@@ -184,6 +192,38 @@ describe('signing in at a real OpenID provider', () => {
     await gateway.call(deleteAuthenticationProvider, { params: { id } }, contextOf(tenantId));
     expect(await codeOf(complete(tenantId, request))).toBe('NotFound');
     expect(await codeOf(began(tenantId))).toBe('NotFound');
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['acr_values', { acr_values: '2' }],
+    ['claims', { claims: { id_token: { acr: { essential: true, values: ['2'] } } } }],
+    ['max_age', { max_age: 0 }],
+  ])('does not sign the user in when %s was removed in the browser [T749, T750]', async (removed, parameters) => {
+    const { tenantId } = await tenantWith({ staticRequestParameters: parameters });
+    const signIn = async (change: (url: URL) => void, browser = new RedirectBrowser()) => {
+      const flow = await began(tenantId);
+      const url = new URL(flow.url);
+      change(url);
+      const back = await browser.follow(url.href, (at) => at.startsWith(REDIRECT));
+      return complete(tenantId, requestOf(flow, back.search.slice(1)));
+    };
+    expect(await signIn(() => undefined)).toMatchObject({ subjectId: 'zoe' });
+    const requirement = `staticRequestParameters.${removed === 'claims' ? 'claims.id_token.acr' : removed}`;
+    expect(await failureOf(signIn((url) => url.searchParams.delete(removed)))).toEqual({ ...NOT_MET, requirement });
+    // Nor when they ask for less.
+    const less = { acr_values: '1', claims: '{"id_token":{"acr":{"values":["1"]}}}', max_age: '9999' }[removed]!;
+    if (removed !== 'max_age')
+      expect(await failureOf(signIn((url) => url.searchParams.set(removed, less)))).toEqual({
+        ...NOT_MET,
+        requirement,
+      });
+  });
+
+  it('requires nothing that only the wallet asked for [T749]', async () => {
+    const { tenantId } = await tenantWith({ forwardedRequestParameters: ['login_hint', 'acr_values', 'max_age'] });
+    const flow = await began(tenantId, { login_hint: 'zoe', acr_values: '7', max_age: '60' });
+    expect(flow.url).toContain('acr_values=7');
+    expect(await complete(tenantId, requestOf(flow, await backFrom(flow.url)))).toMatchObject({ subjectId: 'zoe' });
   });
 
   it('can be used only for its own tenant, and called only by issuance', async () => {
@@ -367,6 +407,108 @@ describe('signing in at a provider that misbehaves', () => {
     const before = requested;
     expect(await codeOf(signIn(how))).toBe(code);
     expect(requested).toBe(before + 1);
+  });
+
+  describe('with requirements', () => {
+    const signInWith = async (settings: Partial<AuthenticationProviderRequest>, how: Hostile, mapped?: string[]) =>
+      signIn(how, mapped, (await tenantWith({ url, ...settings })).tenantId);
+    const requirement = (name: string, more = {}) => ({ ...NOT_MET, requirement: name, ...more });
+
+    it('takes acr, amr and auth_time from the ID token only [T751]', async () => {
+      const required = { acr: ['2'], amr: ['mfa'], auth_time: [5] };
+      const body = { ...ZOE, acr: '2', amr: ['mfa'], auth_time: 5 };
+      for (const [name, values] of Object.entries(required)) {
+        const settings = { requiredClaims: { [name]: values } };
+        expect(await failureOf(signInWith(settings, { userInfo: { body } }, ['email']))).toEqual(
+          requirement(`requiredClaims.${name}`),
+        );
+        const claims = { [name]: body[name as 'acr'] };
+        expect(await signInWith(settings, { claims })).toMatchObject({ subjectId: 'zoe' });
+      }
+      for (const staticRequestParameters of [{ acr_values: '2' }, { max_age: 1 }])
+        expect(await codeOf(signInWith({ staticRequestParameters }, { userInfo: { body } }, ['email']))).toBe(
+          'access_denied',
+        );
+    });
+
+    it('takes other claims from the ID token, then from UserInfo, also when nothing is mapped [T751]', async () => {
+      const settings = { requiredClaims: { email_verified: [true], groups: ['staff', 'board'] } };
+      const claims = { email_verified: true };
+      const groups = { ...ZOE, groups: ['x', 'staff'] };
+      const before = userInfoTokens.length;
+      expect(await signInWith(settings, { claims: { ...claims, ...groups } })).toMatchObject({ subjectId: 'zoe' });
+      expect(userInfoTokens).toHaveLength(before);
+      expect(await signInWith(settings, { claims, userInfo: { body: groups } })).toMatchObject({
+        claims: { groups: ['x', 'staff'], email_verified: true },
+      });
+      // One that the ID token has is not replaced, and not asked for.
+      const failing = { claims: { email_verified: false }, userInfo: { body: { ...groups, email_verified: true } } };
+      expect(await failureOf(signInWith(settings, failing))).toEqual(requirement('requiredClaims.email_verified'));
+      for (const body of [ZOE, { ...ZOE, groups: null }, { ...ZOE, groups: ['x'] }])
+        expect(await failureOf(signInWith(settings, { claims, userInfo: { body } }))).toEqual(
+          requirement('requiredClaims.groups'),
+        );
+      const text = '{"sub":"zoe","groups":["staff",12345678901234567891]}';
+      expect(await failureOf(signInWith(settings, { claims, userInfo: { text } }))).toEqual(
+        requirement('requiredClaims.groups'),
+      );
+      const absent = { claims, userInfo: { status: 404, body: {} } };
+      expect(await failureOf(signInWith(settings, absent))).toEqual(
+        requirement('requiredClaims.groups', { userInfoFailure: 'the answer had status 404' }),
+      );
+      const down = { claims, userInfo: { status: 503, body: {} } };
+      expect(await codeOf(signInWith(settings, down))).toBe('temporarily_unavailable');
+    });
+
+    it('counts max_age from the begin of the sign-in, not from the exchange [T750]', async () => {
+      const { tenantId: tenant } = await tenantWith({ url, staticRequestParameters: { max_age: 60 } });
+      const begun = Math.floor(Date.now() / 1000) - 600;
+      const at = async (authTime: unknown, begunAt?: number) => {
+        hostile = { claims: { auth_time: authTime } };
+        const flow = await began(tenant);
+        ({ nonce } = flow);
+        const { begunAt: _, ...request } = requestOf(flow, `code=c&state=${flow.state}`);
+        return codeOf(complete(tenant, { ...request, ...(begunAt !== undefined && { begunAt }) }));
+      };
+      expect(await at(begun - 62, begun * 1000)).toBe('nothing');
+      for (const authTime of [begun - 63, undefined]) expect(await at(authTime, begun * 1000)).toBe('access_denied');
+      // No time at all (OpenID Connect Core 1.0 §2).
+      for (const authTime of [String(begun), null]) expect(await at(authTime, begun * 1000)).toBe('server_error');
+      // An earlier release does not say when it began.
+      expect(await at(begun)).toBe('access_denied');
+      expect(await at(Math.floor(Date.now() / 1000))).toBe('nothing');
+    });
+
+    it('that an earlier release stored requires nothing until it is saved, and says so [T753]', async () => {
+      const body = { url, ...TENANT_CLIENT, staticRequestParameters: { acr_values: '2' } };
+      const old = await tenantWith(body);
+      await engines.streams.runDecision(
+        authenticationProvider,
+        authenticationProviderStream(old.tenantId, old.id),
+        (state): AuthenticationProviderEvent[] => {
+          if (state.status !== 'active') return [];
+          const { status: _, requiredClaims: __, ...settings } = state;
+          return [
+            { type: 'AuthenticationProviderDeleted', data: { providerId: old.id } },
+            { type: 'AuthenticationProviderCreated', data: { ...settings, createdAt: new Date().toISOString() } },
+          ];
+        },
+        { tenantId: old.tenantId, requestId: 'r', actor: 'test', operation: 'test' },
+      );
+      const retrieve = () =>
+        gateway.call(retrieveAuthenticationProvider, { params: { id: old.id } }, contextOf(old.tenantId));
+      const msg = 'acr_values: not required of the ID token until the provider is saved again';
+      expect((await retrieve()).warnings).toEqual([{ param: 'staticRequestParameters', msg }]);
+      expect(await signIn({}, undefined, old.tenantId)).toMatchObject({ subjectId: 'zoe' });
+      const saved = await gateway.call(
+        updateAuthenticationProvider,
+        { params: { id: old.id }, body },
+        contextOf(old.tenantId),
+      );
+      expect(saved).toMatchObject({ requiredClaims: {} });
+      expect(saved).not.toHaveProperty('warnings');
+      expect(await codeOf(signIn({}, undefined, old.tenantId))).toBe('access_denied');
+    });
   });
 
   it('adds claims of UserInfo to those of the ID token, which win [T638]', async () => {

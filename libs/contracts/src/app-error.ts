@@ -77,6 +77,8 @@ export interface AppErrorOptions {
   check?: string;
   /** Name of the claim of a credential that rejected the request; for the log and the record of the call. */
   claim?: string;
+  /** Members of `metadata` of the record of the call; other services receive them, callers never do. */
+  recorded?: Record<string, unknown>;
   /** Logged, never sent to a caller. */
   cause?: unknown;
   /** Extra response headers, for example `Allow` or `WWW-Authenticate`. */
@@ -103,6 +105,7 @@ export class AppError extends Error {
   readonly details: ErrorDetail[] | undefined;
   readonly check: string | undefined;
   readonly claim: string | undefined;
+  readonly recorded: Record<string, unknown> | undefined;
   readonly headers: Record<string, string> | undefined;
 
   constructor(
@@ -115,6 +118,7 @@ export class AppError extends Error {
     this.details = options.details && shownDetails(options.details);
     this.check = options.check;
     this.claim = options.claim;
+    this.recorded = options.recorded;
     this.headers = options.headers;
   }
 
@@ -125,6 +129,7 @@ export class AppError extends Error {
       ...(this.details && { details: this.details }),
       ...(this.check !== undefined && { check: this.check }),
       ...(this.claim !== undefined && { claim: this.claim }),
+      ...(this.recorded && { recorded: this.recorded }),
       cause: this.cause,
       headers: { ...this.headers, ...headers },
     });
@@ -138,6 +143,7 @@ export class AppError extends Error {
       message: this.message,
       ...(this.details && { details: this.details }),
       ...(this.headers && { headers: this.headers }),
+      ...(this.recorded && { recorded: this.recorded }),
     };
   }
 
@@ -146,6 +152,7 @@ export class AppError extends Error {
       code: wire.code,
       ...(wire.details && { details: wire.details }),
       ...(wire.headers && { headers: wire.headers }),
+      ...(wire.recorded && { recorded: wire.recorded }),
     });
   }
 }
@@ -156,6 +163,7 @@ export interface WireAppError {
   message: string;
   details?: ErrorDetail[];
   headers?: Record<string, string>;
+  recorded?: Record<string, unknown>;
 }
 
 /** Maximum number of details of an error. */

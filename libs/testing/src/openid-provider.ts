@@ -21,6 +21,10 @@ export const TENANT_CLIENT = { clientId: 'attestry', clientSecret: 'the-secret-o
 const DISCOVERY = '/.well-known/openid-configuration';
 const CALLBACK = '/v1/oauth/authentication/callback';
 
+/** The level that a request asks for. */
+const levelOf = ({ acr_values, claims }: Record<string, unknown>): string =>
+  [acr_values, claims].some((text) => typeof text === 'string' && /(^|")2("|$)/.test(text)) ? '2' : '1';
+
 /** A real OpenID provider on a free port of this machine, at which people sign in by naming themselves. */
 export class OpenIdProvider {
   /** Members of its discovery document that replace its own: of a provider that was moved, or broken into. */
@@ -72,9 +76,11 @@ export class OpenIdProvider {
         email: ['email', 'email_verified'],
       },
       conformIdTokenClaims: userInfo !== undefined,
+      acrValues: ['1', '2'],
       features: {
         devInteractions: { enabled: false },
         clientCredentials: { enabled: true },
+        claimsParameter: { enabled: true },
         jwtUserinfo: { enabled: userInfo === 'jwt' },
         resourceIndicators: {
           enabled: true,
@@ -140,7 +146,7 @@ export class OpenIdProvider {
             response,
             params['login_hint'] === undefined
               ? { error: 'access_denied', error_description: 'nobody signed in' }
-              : { login: { accountId: String(params['login_hint']) }, consent: {} },
+              : { login: { accountId: String(params['login_hint']), acr: levelOf(params) }, consent: {} },
           ),
         );
     });

@@ -48,6 +48,7 @@ export class ProviderSignIn {
     const { issuer } = request;
     const binding = this.pending.binding();
     const [nonce, codeVerifier] = [makeSecret(), makeSecret()];
+    const begunAt = this.clock.now().getTime();
     const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
     const begun = await this.begin(
       { redirectUrl: `${issuer}${CALLBACK}`, state: binding.id, nonce, codeChallenge, query },
@@ -60,6 +61,7 @@ export class ProviderSignIn {
       ...(begun.identitySpaceId !== undefined && { identitySpaceId: begun.identitySpaceId }),
       nonce,
       codeVerifier,
+      begunAt,
     });
     return { url: begun.url, cookie: signInCookies.set(binding, issuer) };
   }

@@ -22,6 +22,7 @@ export const settingsOf = (
     staticRequestParameters: request.staticRequestParameters ?? {},
     forwardedRequestParameters: request.forwardedRequestParameters ?? [],
     claimsToPersist: request.claimsToPersist ?? [],
+    requiredClaims: (request.requiredClaims ?? {}) as Record<string, unknown[]>,
   };
   if (Buffer.byteLength(JSON.stringify(settings)) > MAX_SETTINGS) throw tooLarge('the settings as JSON', MAX_SETTINGS);
   return settings;
@@ -58,6 +59,7 @@ const text = ({ url, issuer, tokenEndpointOrigin, clientId, ...rest }: ProviderS
     rest.staticRequestParameters,
     rest.forwardedRequestParameters,
     rest.claimsToPersist,
+    rest.requiredClaims,
   ]);
 
 const originOf = (url: string): string => new URL(url).origin;

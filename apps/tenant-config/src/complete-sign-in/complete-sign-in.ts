@@ -12,9 +12,19 @@ import {
   type UsableClaims,
   type UserInfoOutcome,
 } from '@attestry/contracts';
-import { eventContext, LOGGER, Operation, requestFields, type Logger, type RequestOf } from '@attestry/service-kit';
+import {
+  CLOCK,
+  eventContext,
+  LOGGER,
+  Operation,
+  requestFields,
+  type Logger,
+  type RequestOf,
+} from '@attestry/service-kit';
 import * as oidc from 'openid-client';
+import type { Clock } from '@attestry/event-store';
 import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
+import { isAuthenticationClaim, requirementsOf, type Requirement } from '../sign-in/sign-in-requirements.js';
 import { UserInfo } from '../sign-in/user-info.js';
 
 /** Claims of the protocol, which are not about the person. OpenID Connect Core 1.0 §2 */
@@ -42,13 +52,23 @@ const CLAIM_LIMITS = { values: 20_000, depth: 64 };
 interface Person {
   /** `sub` of the ID token. */
   subject: string;
+  /** Without the claims of the protocol. */
   claims: UsableClaims;
+  /** All claims; those that cannot be used are null. */
+  idToken: Record<string, unknown>;
   accessToken: string;
 }
 
+/** Result of the request to UserInfo. */
+interface FoundUserInfo {
+  outcome?: UserInfoOutcome;
+  claims?: UsableClaims;
+  isTemporary?: boolean;
+}
+
 /**
- * Exchanges the code for tokens, and validates the ID token: signature, issuer, audience, times, nonce. Claims that mappings need and the ID
- * token lacks are requested from the UserInfo endpoint (ADR 0103).
+ * Exchanges the code for tokens, and validates the ID token: signature, issuer, audience, times, nonce, and what the provider's settings
+ * require (ADR 0112). Claims that mappings or requirements need and the ID token lacks are requested from the UserInfo endpoint (ADR 0103).
  */
 @Operation(completeSignIn)
 export class CompleteSignIn {
@@ -56,6 +76,7 @@ export class CompleteSignIn {
     private readonly providers: SignInProviders,
     private readonly userInfo: UserInfo,
     @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async execute({ body }: RequestOf<typeof completeSignIn>, context: TenantServiceContext): Promise<CompletedSignIn> {
@@ -64,7 +85,9 @@ export class CompleteSignIn {
     // The code belongs to the issuer that the sign-in began at: no other one may receive it (RFC 9700 §4.4).
     if (identitySpaceId !== body.identitySpaceId) throw providerFailed('was replaced during the sign-in');
     const person = await this.person(provider, body, context);
-    const userInfo = await this.userInfoOf(provider, person, body.mappedClaims, context);
+    // Without the begin, as of an earlier release, the age of the authentication counts from now, which is stricter.
+    const requirements = requirementsOf(provider.settings, body.begunAt ?? this.clock.now().getTime());
+    const userInfo = await this.checked(provider, person, requirements, body.mappedClaims, context);
     const { claims, unusable } = userInfo.claims ? merged(person.claims, userInfo.claims) : person.claims;
     return {
       url: provider.settings.url,
@@ -83,33 +106,53 @@ export class CompleteSignIn {
     context: TenantServiceContext,
   ): Promise<Person> {
     const { token, accessToken, claims } = await this.idToken(provider, body, context);
-    const { sub: subject, ...found } = claims;
+    const { sub: subject } = claims;
     if (subject.length === 0 || subject.length > MAX_SUBJECT)
       throw providerFailed(`returned a subject that is not 1 to ${MAX_SUBJECT} characters long`);
     const text = Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8');
-    return { subject, claims: usableClaims(aboutThePerson(found), text), accessToken };
+    const all = usableClaims(claims, text);
+    return { subject, claims: aboutThePerson(all), idToken: all.claims, accessToken };
   }
 
-  /** @param mappedClaims absent in requests of earlier releases, which know no outcome */
+  /**
+   * What UserInfo adds, once every requirement is met.
+   * @throws `access_denied` for the first that is not; `temporarily_unavailable` where UserInfo may have its claim later
+   */
+  private async checked(
+    provider: SignInProvider,
+    person: Person,
+    requirements: readonly Requirement[],
+    mappedClaims: string[] | undefined,
+    context: TenantServiceContext,
+  ): Promise<FoundUserInfo> {
+    const { claims, idToken } = person;
+    const isOfUserInfo = ({ claim }: Requirement) => !isOfIdToken(claim) && !hasOwnValue(claims, claim);
+    for (const one of requirements) if (!isOfUserInfo(one) && !one.isMet(idToken[one.claim])) throw notMet(one);
+    const open = requirements.filter(isOfUserInfo);
+    const names = [...(mappedClaims ?? []), ...open.map(({ claim }) => claim)];
+    const userInfo = mappedClaims || open.length > 0 ? await this.userInfoOf(provider, person, names, context) : {};
+    for (const one of open) if (!one.isMet(userInfo.claims?.claims[one.claim])) throw notMet(one, userInfo);
+    return userInfo;
+  }
+
   private async userInfoOf(
     provider: SignInProvider,
     { subject, claims, accessToken }: Person,
-    mappedClaims: string[] | undefined,
+    names: readonly string[],
     context: TenantServiceContext,
-  ): Promise<{ outcome?: UserInfoOutcome; claims?: UsableClaims }> {
-    if (!mappedClaims) return {};
-    const isComplete = mappedClaims.every((name) => PROTOCOL_CLAIMS.has(name) || hasOwnValue(claims, name));
+  ): Promise<FoundUserInfo> {
+    const isComplete = names.every((name) => PROTOCOL_CLAIMS.has(name) || hasOwnValue(claims, name));
     if (isComplete) return { outcome: { requested: false } };
     const { deadline } = context;
     const found = await this.userInfo.request(context.tenant.id, provider, { accessToken, subject, deadline });
     if (!('failure' in found))
-      return { outcome: { requested: true }, claims: usableClaims(aboutThePerson(found.claims), found.text) };
-    const { failure } = found;
+      return { outcome: { requested: true }, claims: aboutThePerson(usableClaims(found.claims, found.text)) };
+    const { failure, isTemporary } = found;
     this.logger.info(
       { ...requestFields(context), providerId: provider.settings.providerId, failure },
       'UserInfo not available',
     );
-    return { outcome: { requested: true, failure } };
+    return { outcome: { requested: true, failure }, isTemporary };
   }
 
   private async idToken(
@@ -141,8 +184,22 @@ export class CompleteSignIn {
   }
 }
 
-const aboutThePerson = (claims: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name)));
+/** UserInfo cannot have it, or does not count. */
+const isOfIdToken = (name: string): boolean => PROTOCOL_CLAIMS.has(name) || isAuthenticationClaim(name);
+
+const aboutThePerson = ({ claims, unusable }: UsableClaims): UsableClaims => ({
+  claims: Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name))),
+  unusable: unusable.filter((name) => !PROTOCOL_CLAIMS.has(name)),
+});
+
+const notMet = ({ name }: Requirement, { outcome, isTemporary }: FoundUserInfo = {}): AppError => {
+  const { failure } = outcome ?? {};
+  const recorded = { requirement: name, ...(failure !== undefined && { userInfoFailure: failure }) };
+  const options = { check: 'sign-in-requirements', recorded };
+  return isTemporary
+    ? oauthError('temporarily_unavailable', 'UserInfo of the authentication provider is not available', options)
+    : oauthError('access_denied', 'the sign-in does not meet the requirements of the issuer', options);
+};
 
 /** Null is no value (OpenID Connect Core 1.0 §5.3.2), unless it stands for one that cannot be used. */
 const hasOwnValue = ({ claims, unusable }: UsableClaims, name: string): boolean =>

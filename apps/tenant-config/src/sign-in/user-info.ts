@@ -11,7 +11,13 @@ const RESERVED_MS = 1500;
 const MAX_BYTES = 65_536;
 
 /** Claims of a UserInfo response, with its JSON text; or why there are none. */
-export type UserInfoClaims = { claims: Record<string, unknown>; text: string } | { failure: string };
+export type UserInfoClaims =
+  | { claims: Record<string, unknown>; text: string }
+  | {
+      failure: string;
+      /** A later request may succeed. */
+      isTemporary: boolean;
+    };
 
 /** For what the guard or the network refuses: a difference would describe networks that the tenant cannot reach. */
 const UNREACHABLE = 'the address is not allowed or cannot be reached';
@@ -20,6 +26,13 @@ const TOO_LATE = `there was no answer within ${REQUEST_MS / 1000} seconds`;
 
 class UserInfoFailed extends Error {
   override readonly name = 'UserInfoFailed';
+
+  constructor(
+    message: string,
+    readonly isTemporary = false,
+  ) {
+    super(message);
+  }
 }
 
 /**
@@ -43,7 +56,7 @@ export class UserInfo {
     try {
       const endpoint = this.endpointOf(provider.client);
       const timeoutMs = Math.min(REQUEST_MS, deadline - RESERVED_MS - Date.now());
-      if (timeoutMs < 1) throw new UserInfoFailed('the sign-in had no time left for it');
+      if (timeoutMs < 1) throw new UserInfoFailed('the sign-in had no time left for it', true);
       const answer = await this.send(tenantId, endpoint, accessToken, Math.floor(timeoutMs));
       const { claims, text, isSigned } = read(answer);
       // Also of a response whose signature is wrong: it is about another person.
@@ -51,7 +64,7 @@ export class UserInfo {
       if (isSigned) await verify(answer, provider, endpoint);
       return { claims, text };
     } catch (error) {
-      if (error instanceof UserInfoFailed) return { failure: error.message };
+      if (error instanceof UserInfoFailed) return { failure: error.message, isTemporary: error.isTemporary };
       throw error;
     }
   }
@@ -83,8 +96,10 @@ export class UserInfo {
       });
     } catch (error) {
       if (error instanceof AnswerTooLarge) throw new UserInfoFailed('the answer has more than 64 KiB');
-      if (error instanceof DnsBudgetExceeded) throw new UserInfoFailed('the DNS look-ups of the tenant took too long');
-      throw new UserInfoFailed((error as { name?: unknown }).name === 'TimeoutError' ? TOO_LATE : UNREACHABLE);
+      if (error instanceof DnsBudgetExceeded)
+        throw new UserInfoFailed('the DNS look-ups of the tenant took too long', true);
+      const isLate = (error as { name?: unknown }).name === 'TimeoutError';
+      throw new UserInfoFailed(isLate ? TOO_LATE : UNREACHABLE, isLate);
     }
   }
 }
@@ -100,7 +115,7 @@ interface Read {
 
 const read = ({ status, headers, body }: OutboundAnswer): Read => {
   if (REDIRECTS.includes(status)) throw new UserInfoFailed(`the answer was a redirect, status ${status}`);
-  if (status !== 200) throw new UserInfoFailed(`the answer had status ${status}`);
+  if (status !== 200) throw new UserInfoFailed(`the answer had status ${status}`, status === 429 || status >= 500);
   const type = mediaTypeOf(headers['content-type']);
   if (type === 'application/json') return { ...objectOf(body), isSigned: false };
   if (type !== 'application/jwt')

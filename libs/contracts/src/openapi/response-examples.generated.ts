@@ -2110,6 +2110,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     staticRequestParameters: {},
     forwardedRequestParameters: [],
     claimsToPersist: [],
+    requiredClaims: {},
   },
   'tenant-config.create-custom-domain': {
     name: 'Example University',
@@ -2131,6 +2132,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         staticRequestParameters: {},
         forwardedRequestParameters: ['login_hint'],
         claimsToPersist: [],
+        requiredClaims: {},
       },
     ],
   },
@@ -2145,6 +2147,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     staticRequestParameters: {},
     forwardedRequestParameters: ['login_hint'],
     claimsToPersist: [],
+    requiredClaims: {},
   },
   'tenant-config.retrieve-custom-domain': {
     name: 'Acme',
@@ -2169,6 +2172,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     staticRequestParameters: {},
     forwardedRequestParameters: [],
     claimsToPersist: [],
+    requiredClaims: {},
   },
   'tenant-config.update-custom-domain': {
     name: 'Example University',

@@ -120,6 +120,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       staticRequestParameters: { type: 'object', additionalProperties: {} },
       forwardedRequestParameters: { type: 'array', items: { type: 'string' } },
       claimsToPersist: { type: 'array', items: { type: 'string' } },
+      requiredClaims: { type: 'object', additionalProperties: {} },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description:
+          'What the provider is not held to, because it was stored by an earlier release and not saved since.',
+      },
     },
     required: [
       'id',
@@ -131,6 +138,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'staticRequestParameters',
       'forwardedRequestParameters',
       'claimsToPersist',
+      'requiredClaims',
     ],
   },
   AuthenticationProviderParams: {
@@ -165,7 +173,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'object',
         additionalProperties: {},
         description:
-          "Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON.",
+          "Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. What `acr_values`, `max_age` and an essential `acr` in `claims` ask for is required of the ID token: otherwise the sign-in ends with `access_denied`.",
       },
       forwardedRequestParameters: {
         type: 'array',
@@ -177,6 +185,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'array',
         items: { type: 'string' },
         description: 'Names of claims of the ID token to store with the user. Default: none.',
+      },
+      requiredClaims: {
+        type: 'object',
+        additionalProperties: {},
+        description:
+          'Claims that a sign-in must have, each with its allowed values, such as `{"acr": ["2"], "email_verified": [true]}`. A claim that is an array needs one of them as an element. `acr`, `amr` and `auth_time` are read from the ID token, other claims from the ID token or, if it lacks them, from UserInfo. `acr` replaces what `acr_values` of `staticRequestParameters` require; with an empty list they require nothing. Default: none.',
       },
     },
     required: ['url', 'clientId'],

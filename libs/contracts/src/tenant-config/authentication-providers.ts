@@ -1,6 +1,8 @@
 import { ArrayContains, ArrayMaxSize, IsArray, IsIn, IsString, Length, Matches } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
+import { Warning } from '../issuance/credential-configurations.js';
+import { readStepUp, requiredClaimsFault } from './sign-in-requirements.js';
 import { IsRecord, BoundedJson, BoundedText, Optional, Rule, Unique, Uuid } from '../validators.js';
 
 export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
@@ -44,7 +46,7 @@ const staticParameters = (value: unknown): string | undefined => {
     if (text.length >= MAX_PARAMETER_VALUE)
       return `must have values of at most ${MAX_PARAMETER_VALUE - 1} characters, unlike ${name}`;
   }
-  return undefined;
+  return readStepUp(value as Record<string, unknown>).fault;
 };
 
 const forwardedParameters = (value: unknown): string | undefined => {
@@ -82,7 +84,8 @@ export class AuthenticationProviderRequest {
 
   /**
    * Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`.
-   * Each value has at most 999 characters, as a string or as JSON.
+   * Each value has at most 999 characters, as a string or as JSON. What `acr_values`, `max_age` and an essential `acr` in `claims` ask for is
+   * required of the ID token: otherwise the sign-in ends with `access_denied`.
    */
   @Optional()
   @IsRecord()
@@ -98,6 +101,18 @@ export class AuthenticationProviderRequest {
 
   /** Names of claims of the ID token to store with the user. Default: none. */
   @Optional() @Names() claimsToPersist?: string[];
+
+  /**
+   * Claims that a sign-in must have, each with its allowed values, such as `{"acr": ["2"], "email_verified": [true]}`. A claim that is an array
+   * needs one of them as an element. `acr`, `amr` and `auth_time` are read from the ID token, other claims from the ID token or, if it lacks
+   * them, from UserInfo. `acr` replaces what `acr_values` of `staticRequestParameters` require; with an empty list they require nothing.
+   * Default: none.
+   */
+  @Optional()
+  @IsRecord()
+  @BoundedJson({ entries: 100, values: 5000, text: 1000, depth: 8 })
+  @Rule('requiredClaims', requiredClaimsFault)
+  requiredClaims?: Record<string, unknown>;
 }
 
 export class AuthenticationProvider {
@@ -113,6 +128,9 @@ export class AuthenticationProvider {
   staticRequestParameters: Record<string, unknown>;
   forwardedRequestParameters: string[];
   claimsToPersist: string[];
+  requiredClaims: Record<string, unknown>;
+  /** What the provider is not held to, because it was stored by an earlier release and not saved since. */
+  warnings?: Warning[];
 }
 
 export class AuthenticationProviderParams {

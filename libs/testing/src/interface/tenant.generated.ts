@@ -2471,12 +2471,17 @@ export interface components {
       id: string;
       /** @description Callback URL of the tenant, to be registered with the provider as a redirect URI. */
       redirectUrl: string;
+      requiredClaims: {
+        [key: string]: unknown;
+      };
       scope: string[];
       staticRequestParameters: {
         [key: string]: unknown;
       };
       tokenEndpointAuthMethod: components['schemas']['TokenEndpointAuthMethod'];
       url: string;
+      /** @description What the provider is not held to, because it was stored by an earlier release and not saved since. */
+      warnings?: components['schemas']['Warning'][];
     };
     AuthenticationProviderRequest: {
       /** @description Names of claims of the ID token to store with the user. Default: none. */
@@ -2490,9 +2495,13 @@ export interface components {
       readonly id?: string;
       /** @description Callback URL of the tenant, to be registered with the provider as a redirect URI. */
       readonly redirectUrl?: string;
+      /** @description Claims that a sign-in must have, each with its allowed values, such as `{"acr": ["2"], "email_verified": [true]}`. A claim that is an array needs one of them as an element. `acr`, `amr` and `auth_time` are read from the ID token, other claims from the ID token or, if it lacks them, from UserInfo. `acr` replaces what `acr_values` of `staticRequestParameters` require; with an empty list they require nothing. Default: none. At most 8 levels, 5000 values in total and 1000 characters in each string. */
+      requiredClaims?: {
+        [key: string]: unknown;
+      };
       /** @description Scope values of the authorization request. Default `openid`, `profile` and `email`. Must contain openid. */
       scope?: string[];
-      /** @description Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. At most 32 levels, 20000 values in total and 4096 characters in each string. */
+      /** @description Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. What `acr_values`, `max_age` and an essential `acr` in `claims` ask for is required of the ID token: otherwise the sign-in ends with `access_denied`. At most 32 levels, 20000 values in total and 4096 characters in each string. */
       staticRequestParameters?: {
         [key: string]: unknown;
       };
@@ -2500,6 +2509,8 @@ export interface components {
       tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
       /** @description Issuer URL of the provider: https with a public host name and without a query. Port and fragment are dropped. */
       url: string;
+      /** @description What the provider is not held to, because it was stored by an earlier release and not saved since. */
+      readonly warnings?: components['schemas']['Warning'][];
     };
     /** @description Brand that wallets and browsers display (W3C Web Application Manifest). */
     BrandManifest: {
@@ -10962,7 +10973,8 @@ export interface operations {
            *           "forwardedRequestParameters": [
            *             "login_hint"
            *           ],
-           *           "claimsToPersist": []
+           *           "claimsToPersist": [],
+           *           "requiredClaims": {}
            *         }
            *       ]
            *     }
@@ -11030,7 +11042,8 @@ export interface operations {
            *       "tokenEndpointAuthMethod": "client_secret_basic",
            *       "staticRequestParameters": {},
            *       "forwardedRequestParameters": [],
-           *       "claimsToPersist": []
+           *       "claimsToPersist": [],
+           *       "requiredClaims": {}
            *     }
            */
           'application/json': components['schemas']['AuthenticationProvider'];
@@ -11089,7 +11102,8 @@ export interface operations {
            *       "forwardedRequestParameters": [
            *         "login_hint"
            *       ],
-           *       "claimsToPersist": []
+           *       "claimsToPersist": [],
+           *       "requiredClaims": {}
            *     }
            */
           'application/json': components['schemas']['AuthenticationProvider'];
@@ -11157,7 +11171,8 @@ export interface operations {
            *       "tokenEndpointAuthMethod": "client_secret_basic",
            *       "staticRequestParameters": {},
            *       "forwardedRequestParameters": [],
-           *       "claimsToPersist": []
+           *       "claimsToPersist": [],
+           *       "requiredClaims": {}
            *     }
            */
           'application/json': components['schemas']['AuthenticationProvider'];
