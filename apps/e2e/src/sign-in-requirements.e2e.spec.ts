@@ -76,6 +76,22 @@ const recorded = async (since: string): Promise<Record<string, unknown>> => {
   return (await find())!.metadata as Record<string, unknown>;
 };
 
+describe('a provider that refuses the credentials of its client', () => {
+  it('is named by the error of the wallet and by the record, with code and status [T754]', async () => {
+    expectStatus(await save({ clientSecret: 'another secret' }), 200);
+    const since = new Date().toISOString();
+    const back = await signIn();
+    const message = "the authentication provider refused the client's credentials";
+    expect([back.get('error'), back.get('error_description')]).toEqual(['server_error', message]);
+    expect(await recorded(since)).toMatchObject({
+      providerError: { code: 'invalid_client', status: 401 },
+      error: { status: 500, code: 'server_error', message },
+    });
+    expectStatus(await save({}), 200);
+    expect((await signIn()).has('code')).toBe(true);
+  });
+});
+
 describe('a provider that requires a level of authentication', () => {
   it('refuses a sign-in whose parameter was removed in the browser, and records the requirement [T749, T754]', async () => {
     expectStatus(await save({ staticRequestParameters: { acr_values: '2' } }), 200);

@@ -281,6 +281,8 @@ interface Hostile {
   token?: unknown;
   status?: number;
   slow?: boolean;
+  /** Body of the response with `status`. */
+  refusal?: string;
   /** Of the discovery document. */
   documentStatus?: number;
   userInfo?: {
@@ -365,7 +367,13 @@ describe('signing in at a provider that misbehaves', () => {
       if (request.url?.startsWith('/me')) return void userInfo(request, response);
       requested += 1;
       if (hostile.slow) return undefined;
-      if (hostile.status !== undefined) return json({ error: 'invalid_grant' }, hostile.status);
+      if (hostile.status !== undefined)
+        return response
+          .writeHead(hostile.status, {
+            'content-type': 'application/json',
+            ...(hostile.status === 401 && { 'www-authenticate': 'Basic realm="x"' }),
+          })
+          .end(hostile.refusal ?? '{"error":"invalid_grant"}');
       if (hostile.token !== undefined) return json(hostile.token);
       return void idToken(nonce).then((token) => json({ access_token: 'a', token_type: 'Bearer', id_token: token }));
     });
@@ -508,6 +516,67 @@ describe('signing in at a provider that misbehaves', () => {
       expect(saved).toMatchObject({ requiredClaims: {} });
       expect(saved).not.toHaveProperty('warnings');
       expect(await codeOf(signIn({}, undefined, old.tenantId))).toBe('access_denied');
+    });
+  });
+
+  const CLIENT_REFUSED = "the authentication provider refused the client's credentials";
+  it.each<[number, string, string, string | undefined]>([
+    [401, '{"error":"invalid_client"}', CLIENT_REFUSED, 'invalid_client'],
+    [400, '{"error":"unauthorized_client","error_description":"of zoe@x"}', CLIENT_REFUSED, 'unauthorized_client'],
+    [401, 'no JSON', CLIENT_REFUSED, undefined],
+    [401, '{"error":["invalid_client"]}', CLIENT_REFUSED, undefined],
+    [400, '{"error":"invalid_grant"}', 'the authentication provider refused the authorization code', 'invalid_grant'],
+    [
+      400,
+      '{"error":"invalid_dpop_proof"}',
+      'the authentication provider refused the token request with invalid_dpop_proof',
+      'invalid_dpop_proof',
+    ],
+    [400, '{"error":"of zoe"}', 'the authentication provider refused the token request with status 400', undefined],
+    [403, '[]', 'the authentication provider refused the token request with status 403', undefined],
+    [400, 'null', 'the authentication provider refused the token request with status 400', undefined],
+    [302, '', 'the authentication provider refused the token request with status 302', undefined],
+  ])('reports status %i with %s [T754]', async (status, refusal, message, code) => {
+    expect(await failureOf(signIn({ status, refusal }))).toEqual({
+      code: 'server_error',
+      message,
+      providerError: { ...(code !== undefined && { code }), status },
+    });
+  });
+
+  it('logs the description of a refusal only for credentials of the client, and no stack of the library [T755]', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const { info, error } = engines.logger;
+    for (const level of ['info', 'error'] as const)
+      engines.logger[level] = ((fields: Record<string, unknown>) => void lines.push(fields)) as never;
+    try {
+      await codeOf(signIn({ status: 401, refusal: '{"error":"invalid_client","error_description":"Bad\\nclient"}' }));
+      await codeOf(signIn({ status: 400, refusal: '{"error":"invalid_grant","error_description":"of zoe"}' }));
+      await codeOf(signIn({ forged: true }));
+    } finally {
+      Object.assign(engines.logger, { info, error });
+    }
+    const failed = lines.filter(({ providerId }) => providerId !== undefined);
+    expect(failed.map(({ error: reason, description }) => [reason, description])).toEqual([
+      ['something went wrong: status 401 invalid_client', 'Bad?client'],
+      ['something went wrong: status 400 invalid_grant', undefined],
+      [expect.stringContaining('signature'), undefined],
+    ]);
+    const text = JSON.stringify(lines);
+    expect(text).not.toContain('of zoe');
+    expect(text).not.toMatch(/oauth4webapi|openid-client/);
+  });
+
+  it.each([
+    ['login_required', { providerError: { code: 'login_required' } }],
+    ['of zoe', {}],
+  ])('records the error %s of an authorization response only if it is registered [T754]', async (error, recorded) => {
+    const flow = await began(tenantId);
+    const query = new URLSearchParams({ error, error_description: 'of zoe', state: flow.state }).toString();
+    expect(await failureOf(complete(tenantId, requestOf(flow, query)))).toEqual({
+      code: 'access_denied',
+      message: 'the authentication provider did not sign the user in',
+      ...recorded,
     });
   });
 

@@ -23,6 +23,7 @@ import {
 } from '@attestry/service-kit';
 import * as oidc from 'openid-client';
 import type { Clock } from '@attestry/event-store';
+import { causeOf, ProviderRefused, registeredCode } from '../sign-in/provider-errors.js';
 import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
 import { isAuthenticationClaim, requirementsOf, type Requirement } from '../sign-in/sign-in-requirements.js';
 import { UserInfo } from '../sign-in/user-info.js';
@@ -175,8 +176,14 @@ export class CompleteSignIn {
       return { token: tokens.id_token!, accessToken: tokens.access_token, claims };
     } catch (error) {
       if (error instanceof AppError) throw error;
+      const refused = causeOf(error, ProviderRefused);
       this.logger.info(
-        { ...requestFields(context), providerId: settings.providerId, error: causesOf(error) },
+        {
+          ...requestFields(context),
+          providerId: settings.providerId,
+          error: causesOf(error),
+          ...(refused?.isOfClient && refused.description !== undefined && { description: refused.description }),
+        },
         'sign-in failed',
       );
       throw asOAuthError(error);
@@ -215,39 +222,49 @@ const merged = (idToken: UsableClaims, userInfo: UsableClaims): UsableClaims => 
   };
 };
 
-const providerFailed = (description: string, cause?: unknown): AppError =>
-  oauthError('server_error', `the authentication provider ${description}`, { check: 'complete-sign-in', cause });
+/** @param recorded in `metadata` of the record; causes are in a log line of their own, without the stack of the library */
+const providerFailed = (description: string, recorded?: Record<string, unknown>): AppError =>
+  oauthError('server_error', `the authentication provider ${description}`, {
+    check: 'complete-sign-in',
+    ...(recorded && { recorded }),
+  });
 
 /** RFC 6749 §4.1.2.1: faults of the provider, or of its registration of the issuer. With any other error the person was not signed in. */
 const FAULTS = ['server_error', 'invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope'];
 
 /** The provider's error (OpenID Connect Core 1.0 §3.1.2.6), as far as it concerns the wallet. */
-const asOAuthError = (cause: unknown): AppError => {
-  if (cause instanceof oidc.AuthorizationResponseError) {
-    const { error } = cause;
-    if (error === 'temporarily_unavailable')
-      return oauthError('temporarily_unavailable', 'the authentication provider is not available', { cause });
-    if (FAULTS.includes(error)) return providerFailed(`returned ${error}`, cause);
-    return oauthError('access_denied', 'the authentication provider did not sign the user in', {
-      check: 'complete-sign-in',
-      cause,
-    });
+const asOAuthError = (error: unknown): AppError => {
+  const check = 'complete-sign-in';
+  if (error instanceof oidc.AuthorizationResponseError) {
+    const code = registeredCode(error.error);
+    const recorded = code === undefined ? {} : { providerError: { code } };
+    if (code === 'temporarily_unavailable')
+      return oauthError(code, 'the authentication provider is not available', { check, recorded });
+    if (code !== undefined && FAULTS.includes(code)) return providerFailed(`returned ${code}`, recorded);
+    return oauthError('access_denied', 'the authentication provider did not sign the user in', { check, recorded });
   }
-  if (cause instanceof oidc.ResponseBodyError) return providerFailed('refused the authorization code', cause);
+  const refused = causeOf(error, ProviderRefused);
+  if (refused) return refusedSignIn(refused);
   // A failed connection, or a time-out.
-  if (cause instanceof oidc.ClientError && (cause.code === undefined || cause.code === 'OAUTH_TIMEOUT'))
-    return oauthError('temporarily_unavailable', 'the authentication provider cannot be reached', {
-      check: 'complete-sign-in',
-      cause,
-    });
-  return providerFailed('returned a response that could not be verified', cause);
+  if (error instanceof oidc.ClientError && (error.code === undefined || error.code === 'OAUTH_TIMEOUT'))
+    return oauthError('temporarily_unavailable', 'the authentication provider cannot be reached', { check });
+  return providerFailed('returned a response that could not be verified');
+};
+
+/** RFC 6749 §5.2 */
+const refusedSignIn = (refused: ProviderRefused): AppError => {
+  const { status, code } = refused;
+  const recorded = { providerError: { ...(code !== undefined && { code }), status } };
+  if (refused.isOfClient) return providerFailed("refused the client's credentials", recorded);
+  if (code === 'invalid_grant') return providerFailed('refused the authorization code', recorded);
+  return providerFailed(`refused the token request with ${code ?? `status ${status}`}`, recorded);
 };
 
 /** Messages only: other members may contain personal data, and the message about a malformed text quotes it. */
-const causesOf = (error: unknown): string =>
-  error instanceof Error
-    ? [
-        error.name === 'SyntaxError' ? 'malformed text' : error.message,
-        ...(error.cause === undefined ? [] : [causesOf(error.cause)]),
-      ].join(': ')
-    : '';
+const causesOf = (error: unknown): string => {
+  const messages: string[] = [];
+  for (let one = error; one instanceof Error; one = one.cause)
+    messages.push(one.name === 'SyntaxError' ? 'malformed text' : one.message);
+  if (error instanceof oidc.AuthorizationResponseError) messages.push(registeredCode(error.error) ?? 'another code');
+  return messages.map((message) => message.replace(/[:\s]+$/, '')).join(': ');
+};

@@ -14,6 +14,8 @@ import {
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
 import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../authentication-provider/discovery.js';
 
+import { refusedBy } from './provider-errors.js';
+
 /** Of one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;
 /** Real token responses and key sets have less than 50 KB. */
@@ -151,6 +153,7 @@ export class SignInProviders {
     );
   }
 
+  /** @throws ProviderRefused by an endpoint that the client authenticates at */
   private async sendRequest(
     tenantId: string,
     url: string,
@@ -167,6 +170,7 @@ export class SignInProviders {
       timeoutMs: REQUEST_MS,
       maxBytes: MAX_ANSWER_BYTES,
     });
+    if (method === 'POST' && answer.status >= 300) throw refusedBy(answer.status, answer.body);
     const bytes = answer.body.byteLength ? new Uint8Array(answer.body) : null;
     return new Response(bytes, { status: answer.status, headers: answer.headers });
   }
