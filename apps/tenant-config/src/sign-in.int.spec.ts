@@ -27,7 +27,7 @@ import {
 } from '@attestry/service-kit';
 import { OpenIdProvider, RedirectBrowser, TENANT_CLIENT, TEST_SETTINGS } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import type { AuthenticationProviderEvent } from './authentication-provider/authentication-provider.events.js';
 import {
   authenticationProvider,
@@ -278,6 +278,8 @@ interface Hostile {
   /** Signs with a key that is not published. */
   forged?: boolean;
   alg?: 'none';
+  /** Signs instead of the key `k`. */
+  signer?: { jwk: JWK; privateKey: CryptoKey };
   token?: unknown;
   status?: number;
   slow?: boolean;
@@ -304,6 +306,10 @@ describe('signing in at a provider that misbehaves', () => {
   let tenantId: string;
   let requested = 0;
   let discovered = 0;
+  let published: JWK[];
+  let rotateTo: (kid: string) => Promise<NonNullable<Hostile['signer']>>;
+  let keysRequested = 0;
+  let keysStatus = 200;
   /** Authorization headers that the UserInfo endpoint received. */
   const userInfoTokens: (string | undefined)[] = [];
   /** Members of the discovery document that replace the right ones. */
@@ -311,7 +317,15 @@ describe('signing in at a provider that misbehaves', () => {
 
   beforeAll(async () => {
     const [key, foreign] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')]);
-    const jwk = { ...(await exportJWK(key.publicKey)), kid: 'k', alg: 'ES256', use: 'sig' };
+    const jwkOf = async (kid: string, publicKey: CryptoKey) => ({
+      ...{ ...(await exportJWK(publicKey)), kid },
+      ...{ alg: 'ES256', use: 'sig' },
+    });
+    published = [await jwkOf('k', key.publicKey)];
+    rotateTo = async (kid) => {
+      const { privateKey, publicKey } = await generateKeyPair('ES256');
+      return { jwk: await jwkOf(kid, publicKey), privateKey };
+    };
     const idToken = async (nonce: string) => {
       const claims = {
         iss: url,
@@ -331,8 +345,8 @@ describe('signing in at a provider that misbehaves', () => {
     };
     const signed = (payload: JWTPayload) =>
       new SignJWT(payload)
-        .setProtectedHeader({ alg: 'ES256', kid: 'k' })
-        .sign(hostile.forged ? foreign.privateKey : key.privateKey);
+        .setProtectedHeader({ alg: 'ES256', kid: hostile.signer?.jwk.kid ?? 'k' })
+        .sign(hostile.signer?.privateKey ?? (hostile.forged ? foreign.privateKey : key.privateKey));
     const userInfo = async (request: IncomingMessage, response: ServerResponse) => {
       userInfoTokens.push(request.headers.authorization);
       const { body, text, jwt, type, status, headers, slow } = hostile.userInfo ?? {};
@@ -363,7 +377,10 @@ describe('signing in at a provider that misbehaves', () => {
           ...announced,
         });
       }
-      if (request.url === '/keys') return json({ keys: [jwk] });
+      if (request.url === '/keys') {
+        keysRequested += 1;
+        return keysStatus === 200 ? json({ keys: published }) : json({}, keysStatus);
+      }
       if (request.url?.startsWith('/me')) return void userInfo(request, response);
       requested += 1;
       if (hostile.slow) return undefined;
@@ -410,11 +427,40 @@ describe('signing in at a provider that misbehaves', () => {
     ['a response that is not an object', { token: 'x' }, 'server_error'],
     ['status 400', { status: 400 }, 'server_error'],
     ['status 500', { status: 500 }, 'server_error'],
-    ['a response over the size limit', { token: { id_token: 'x'.repeat(300_000) } }, 'temporarily_unavailable'],
   ])('does not sign the user in with %s', async (_what, how, code) => {
     const before = requested;
     expect(await codeOf(signIn(how))).toBe(code);
     expect(requested).toBe(before + 1);
+  });
+
+  it('accepts an ID token and UserInfo by a new key at once, and requests keys at most every 5 s [T756]', async () => {
+    const { tenantId: tenant } = await tenantWith({ url });
+    const userInfo = { body: ZOE };
+    const before = keysRequested;
+    expect(await signIn({}, undefined, tenant)).toMatchObject({ subjectId: 'zoe' });
+    const second = await rotateTo('k2');
+    published.push(second.jwk);
+    clock.ahead += 5000;
+    for (let n = 0; n < 2; n++)
+      expect(await signIn({ signer: second, userInfo }, ['email'], tenant)).toMatchObject({ subjectId: 'zoe' });
+    expect(keysRequested).toBe(before + 2);
+    // Unknown ones are looked for once in 5 s, and the known ones stay in use.
+    const unknown = await rotateTo('k3');
+    for (let n = 0; n < 3; n++)
+      expect(await codeOf(signIn({ signer: unknown }, undefined, tenant))).toBe('server_error');
+    expect(keysRequested).toBe(before + 2);
+    clock.ahead += 5000;
+    keysStatus = 503;
+    expect(await codeOf(signIn({ signer: unknown }, undefined, tenant))).toBe('temporarily_unavailable');
+    expect(await signIn({}, undefined, tenant)).toMatchObject({ subjectId: 'zoe' });
+    expect(await codeOf(signIn({ signer: unknown }, undefined, tenant))).toBe('server_error');
+    expect(keysRequested).toBe(before + 3);
+    keysStatus = 200;
+    clock.ahead += 5000;
+    published = [...published, unknown.jwk];
+    const jwt = await signIn({ signer: unknown }, undefined, tenant);
+    expect(jwt).toMatchObject({ subjectId: 'zoe' });
+    clock.ahead = 0;
   });
 
   describe('with requirements', () => {
@@ -488,14 +534,14 @@ describe('signing in at a provider that misbehaves', () => {
     });
 
     it('that an earlier release stored requires nothing until it is saved, and says so [T753]', async () => {
-      const body = { url, ...TENANT_CLIENT, staticRequestParameters: { acr_values: '2' } };
+      const body = { url, clientId: TENANT_CLIENT.clientId, staticRequestParameters: { acr_values: '2' } };
       const old = await tenantWith(body);
       await engines.streams.runDecision(
         authenticationProvider,
         authenticationProviderStream(old.tenantId, old.id),
         (state): AuthenticationProviderEvent[] => {
           if (state.status !== 'active') return [];
-          const { status: _, requiredClaims: __, ...settings } = state;
+          const { status: _, requiredClaims: __, sealedSecret: ___, ...settings } = state;
           return [
             { type: 'AuthenticationProviderDeleted', data: { providerId: old.id } },
             { type: 'AuthenticationProviderCreated', data: { ...settings, createdAt: new Date().toISOString() } },

@@ -49,6 +49,7 @@ export * from './list-page.js';
 export { isMaskOf, mask } from './masked-secret.js';
 export * from './outbound.js';
 export * from './outbound-resolver.js';
+export * from './provider-keys.js';
 export { recordPurgedTenants, purgingTenants } from './purged-tenants.js';
 export {
   bytesFor,

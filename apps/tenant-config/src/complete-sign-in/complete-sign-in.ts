@@ -14,13 +14,16 @@ import {
 } from '@attestry/contracts';
 import {
   CLOCK,
+  DocumentInvalid,
   eventContext,
   LOGGER,
   Operation,
+  PROVIDER_SIGNATURES,
   requestFields,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
+import { compactVerify, errors } from 'jose';
 import * as oidc from 'openid-client';
 import type { Clock } from '@attestry/event-store';
 import { causeOf, ProviderRefused, registeredCode } from '../sign-in/provider-errors.js';
@@ -157,7 +160,7 @@ export class CompleteSignIn {
   }
 
   private async idToken(
-    { client, settings }: SignInProvider,
+    { client, keys, settings }: SignInProvider,
     body: CompleteSignInRequest,
     context: TenantServiceContext,
   ): Promise<{ token: string; accessToken: string; claims: oidc.IDToken }> {
@@ -173,7 +176,12 @@ export class CompleteSignIn {
       const claims = tokens.claims();
       if (!claims) throw providerFailed('returned no ID token');
       if (jsonSize(claims, CLAIM_LIMITS).exceeds) throw providerFailed('returned an ID token that is too large');
-      return { token: tokens.id_token!, accessToken: tokens.access_token, claims };
+      const token = tokens.id_token!;
+      // Not only the connection: the signature too.
+      await keys.verify(this.clock.now().getTime(), context.deadline, (set) =>
+        compactVerify(token, set, { algorithms: PROVIDER_SIGNATURES }),
+      );
+      return { token, accessToken: tokens.access_token, claims };
     } catch (error) {
       if (error instanceof AppError) throw error;
       const refused = causeOf(error, ProviderRefused);
@@ -245,10 +253,15 @@ const asOAuthError = (error: unknown): AppError => {
   }
   const refused = causeOf(error, ProviderRefused);
   if (refused) return refusedSignIn(refused);
-  // A failed connection, or a time-out.
-  if (error instanceof oidc.ClientError && (error.code === undefined || error.code === 'OAUTH_TIMEOUT'))
+  if (isUnreachable(error))
     return oauthError('temporarily_unavailable', 'the authentication provider cannot be reached', { check });
   return providerFailed('returned a response that could not be verified');
+};
+
+/** A failed connection, or a time-out: at the token endpoint, or, without an error of the library, of the keys. */
+const isUnreachable = (error: unknown): boolean => {
+  if (error instanceof oidc.ClientError) return error.code === undefined || error.code === 'OAUTH_TIMEOUT';
+  return !(error instanceof errors.JOSEError || error instanceof DocumentInvalid || error instanceof TypeError);
 };
 
 /** RFC 6749 §5.2 */

@@ -1,7 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { notFound, oauthError, unavailable } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
-import { CLOCK, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
+import {
+  CLOCK,
+  DocumentInvalid,
+  fetchDocument,
+  LOGGER,
+  MAX_PROVIDER_BYTES,
+  Outbound,
+  PlatformConfig,
+  ProviderKeys,
+  type Logger,
+} from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import * as oidc from 'openid-client';
 import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
@@ -18,9 +28,7 @@ import { refusedBy } from './provider-errors.js';
 
 /** Of one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;
-/** Real token responses and key sets have less than 50 KB. */
-const MAX_ANSWER_BYTES = 262_144;
-/** How long a provider's documents are cached: endpoints and keys. */
+/** How long a provider's document is cached. */
 const FRESH_MS = 600_000;
 /** Pause before the documents of a provider that failed are fetched again: sign-ins begin without authentication. */
 const UNUSABLE_MS = 5000;
@@ -29,12 +37,15 @@ const UNUSABLE_MS = 5000;
 export interface SignInProvider {
   settings: ActiveProvider;
   client: oidc.Configuration;
+  keys: ProviderKeys;
 }
+
+type Connection = Pick<SignInProvider, 'client' | 'keys'>;
 
 interface Known {
   /** Settings of which the client was created. */
   settings: string;
-  client: oidc.Configuration;
+  connection: Connection;
   madeAt: number;
 }
 
@@ -74,27 +85,27 @@ export class SignInProviders {
       authenticationProviderStream(tenantId, providerId),
     );
     if (state.status !== 'active') throw notFound();
-    return { settings: state, client: await this.client(tenantId, state, events) };
+    return { settings: state, ...(await this.connection(tenantId, state, events)) };
   }
 
-  private async client(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<oidc.Configuration> {
+  private async connection(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<Connection> {
     const { providerId } = settings;
     const madeOf = JSON.stringify(settings);
     const now = this.clock.now().getTime();
     const known = this.known.get(providerId);
-    if (known?.settings === madeOf && now - known.madeAt < FRESH_MS) return known.client;
+    if (known?.settings === madeOf && now - known.madeAt < FRESH_MS) return known.connection;
     const failed = this.unusable.get(providerId);
     if (failed?.settings === madeOf && now < failed.until)
       throw unavailable(
         'The authentication provider cannot be used',
         new Error('its discovery document was unusable a moment ago'),
       );
-    const client = await this.connect(tenantId, settings, events);
-    this.known.set(providerId, { settings: madeOf, client, madeAt: now });
-    return client;
+    const connection = await this.connect(tenantId, settings, events);
+    this.known.set(providerId, { settings: madeOf, connection, madeAt: now });
+    return connection;
   }
 
-  private async connect(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<oidc.Configuration> {
+  private async connect(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<Connection> {
     const [secret, document] = await Promise.all([
       this.secrets.openSecret(tenantId, settings),
       this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
@@ -116,10 +127,18 @@ export class SignInProviders {
     );
     client.timeout = REQUEST_MS / 1000;
     client[oidc.customFetch] = (url, options) => this.sendRequest(tenantId, url, options);
-    // The ID token's signature is checked too, not only the connection.
-    oidc.enableNonRepudiationChecks(client);
     if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
-    return client;
+    return { client, keys: new ProviderKeys((deadline) => this.requestKeys(tenantId, document, deadline)) };
+  }
+
+  private async requestKeys(
+    tenantId: string,
+    { jwks_uri: url }: DiscoveryDocument,
+    deadline: number,
+  ): Promise<Record<string, unknown>> {
+    if (typeof url !== 'string' || !URL.canParse(url))
+      throw new DocumentInvalid('the discovery document has no jwks_uri');
+    return fetchDocument(this.outbound, url, { tenantId, deadline });
   }
 
   /**
@@ -159,8 +178,7 @@ export class SignInProviders {
     url: string,
     { method, headers, body }: oidc.CustomFetchOptions,
   ): Promise<Response> {
-    if (method !== 'GET' && method !== 'POST')
-      throw new Error(`method ${method} is not supported for requests to a provider`);
+    if (method !== 'POST') throw new Error(`method ${method} is not supported for requests to a provider`);
     const answer = await this.outbound.send(url, {
       tenantId,
       method,
@@ -168,9 +186,9 @@ export class SignInProviders {
       ...(body !== undefined &&
         body !== null && { body: body instanceof URLSearchParams ? body.toString() : textOf(body) }),
       timeoutMs: REQUEST_MS,
-      maxBytes: MAX_ANSWER_BYTES,
+      maxBytes: MAX_PROVIDER_BYTES,
     });
-    if (method === 'POST' && answer.status >= 300) throw refusedBy(answer.status, answer.body);
+    if (answer.status >= 300) throw refusedBy(answer.status, answer.body);
     const bytes = answer.body.byteLength ? new Uint8Array(answer.body) : null;
     return new Response(bytes, { status: answer.status, headers: answer.headers });
   }
