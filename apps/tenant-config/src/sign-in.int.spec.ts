@@ -283,6 +283,8 @@ interface Hostile {
   token?: unknown;
   status?: number;
   slow?: boolean;
+  /** Members of the token response. */
+  more?: object;
   /** Body of the response with `status`. */
   refusal?: string;
   /** Of the discovery document. */
@@ -392,7 +394,9 @@ describe('signing in at a provider that misbehaves', () => {
           })
           .end(hostile.refusal ?? '{"error":"invalid_grant"}');
       if (hostile.token !== undefined) return json(hostile.token);
-      return void idToken(nonce).then((token) => json({ access_token: 'a', token_type: 'Bearer', id_token: token }));
+      return void idToken(nonce).then((token) =>
+        json({ access_token: 'a', token_type: 'Bearer', id_token: token, ...hostile.more }),
+      );
     });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -426,7 +430,7 @@ describe('signing in at a provider that misbehaves', () => {
     ['a response without an ID token', { token: { access_token: 'a', token_type: 'Bearer' } }, 'server_error'],
     ['a response that is not an object', { token: 'x' }, 'server_error'],
     ['status 400', { status: 400 }, 'server_error'],
-    ['status 500', { status: 500 }, 'server_error'],
+    ['status 500', { status: 500 }, 'temporarily_unavailable'],
   ])('does not sign the user in with %s', async (_what, how, code) => {
     const before = requested;
     expect(await codeOf(signIn(how))).toBe(code);
@@ -587,6 +591,57 @@ describe('signing in at a provider that misbehaves', () => {
       code: 'server_error',
       message,
       providerError: { ...(code !== undefined && { code }), status },
+    });
+  });
+
+  it.each([429, 500, 502, 503, 504])('is unavailable with status %i, of a proxy too [T757]', async (status) => {
+    for (const refusal of ['<html>', '{"error":"server_error"}', '{"error":"invalid_client"}'])
+      expect(await failureOf(signIn({ status, refusal }))).toMatchObject({
+        code: 'temporarily_unavailable',
+        message: `the authentication provider answered with status ${status}`,
+        providerError: { status },
+      });
+    const { tenantId: tenant } = await tenantWith({ url });
+    keysStatus = status;
+    expect(await failureOf(signIn({}, undefined, tenant))).toMatchObject({
+      code: 'temporarily_unavailable',
+      providerError: { status },
+    });
+    keysStatus = 404;
+    expect(await failureOf(signIn({}, undefined, tenant))).toEqual({
+      code: 'server_error',
+      message: 'the authentication provider answered the request for its keys with status 404',
+      providerError: { status: 404 },
+    });
+    keysStatus = 200;
+    expect(await signIn({}, undefined, tenant)).toMatchObject({ subjectId: 'zoe' });
+  });
+
+  it('may return 1 MiB, and is a server_error with more [T757]', async () => {
+    const scope = (length: number) => ({ scope: 'x'.repeat(length) });
+    expect(await signIn({ more: scope(1_000_000) })).toMatchObject({ subjectId: 'zoe' });
+    const message = 'the authentication provider returned a response of more than 1048576 bytes';
+    expect(await failureOf(signIn({ more: scope(1_048_576) }))).toEqual({ code: 'server_error', message });
+    expect(await failureOf(signIn({ status: 400, refusal: 'x'.repeat(1_048_577) }))).toEqual({
+      code: 'server_error',
+      message,
+    });
+    const { tenantId: tenant } = await tenantWith({ url });
+    const { length } = published;
+    published.push({ kty: 'EC', x5c: ['x'.repeat(1_000_000)] });
+    expect(await signIn({}, undefined, tenant)).toMatchObject({ subjectId: 'zoe' });
+    published.push({ kty: 'EC', x5c: ['x'.repeat(100_000)] });
+    clock.ahead += 300_000;
+    expect(await failureOf(signIn({}, undefined, tenant))).toEqual({ code: 'server_error', message });
+    published.length = length;
+    clock.ahead = 0;
+  });
+
+  it('may have claims of 256 KiB in its ID token [T757]', async () => {
+    expect(await signIn({ claims: { groups: ['x'.repeat(261_000)] } })).toMatchObject({ subjectId: 'zoe' });
+    expect(await failureOf(signIn({ claims: { groups: ['x'.repeat(262_144)] } }))).toEqual({
+      code: 'server_error',
+      message: 'the authentication provider returned an ID token with claims of more than 262144 bytes',
     });
   });
 

@@ -13,10 +13,13 @@ import {
   type UserInfoOutcome,
 } from '@attestry/contracts';
 import {
+  AnswerTooLarge,
   CLOCK,
   DocumentInvalid,
+  DocumentRefused,
   eventContext,
   LOGGER,
+  MAX_PROVIDER_BYTES,
   Operation,
   PROVIDER_SIGNATURES,
   requestFields,
@@ -52,6 +55,9 @@ const PROTOCOL_CLAIMS = new Set([
 const MAX_SUBJECT = 255;
 /** As many levels as the body of a request may have. */
 const CLAIM_LIMITS = { values: 20_000, depth: 64 };
+
+/** Of an ID token, as JSON: they are stored with the session. */
+const MAX_CLAIMS_BYTES = 262_144;
 
 interface Person {
   /** `sub` of the ID token. */
@@ -175,7 +181,12 @@ export class CompleteSignIn {
       });
       const claims = tokens.claims();
       if (!claims) throw providerFailed('returned no ID token');
-      if (jsonSize(claims, CLAIM_LIMITS).exceeds) throw providerFailed('returned an ID token that is too large');
+      if (jsonSize(claims, CLAIM_LIMITS).exceeds)
+        throw providerFailed(
+          `returned an ID token of more than ${CLAIM_LIMITS.values} values or ${CLAIM_LIMITS.depth} levels`,
+        );
+      if (Buffer.byteLength(JSON.stringify(claims)) > MAX_CLAIMS_BYTES)
+        throw providerFailed(`returned an ID token with claims of more than ${MAX_CLAIMS_BYTES} bytes`);
       const token = tokens.id_token!;
       // Not only the connection: the signature too.
       await keys.verify(this.clock.now().getTime(), context.deadline, (set) =>
@@ -253,6 +264,9 @@ const asOAuthError = (error: unknown): AppError => {
   }
   const refused = causeOf(error, ProviderRefused);
   if (refused) return refusedSignIn(refused);
+  if (causeOf(error, AnswerTooLarge))
+    return providerFailed(`returned a response of more than ${MAX_PROVIDER_BYTES} bytes`);
+  if (error instanceof DocumentRefused) return refusedKeys(error);
   if (isUnreachable(error))
     return oauthError('temporarily_unavailable', 'the authentication provider cannot be reached', { check });
   return providerFailed('returned a response that could not be verified');
@@ -264,13 +278,32 @@ const isUnreachable = (error: unknown): boolean => {
   return !(error instanceof errors.JOSEError || error instanceof DocumentInvalid || error instanceof TypeError);
 };
 
+/** Also what a proxy answers while the provider restarts. */
+const isTemporary = (status: number): boolean => status === 429 || status >= 500;
+
 /** RFC 6749 §5.2 */
 const refusedSignIn = (refused: ProviderRefused): AppError => {
   const { status, code } = refused;
   const recorded = { providerError: { ...(code !== undefined && { code }), status } };
+  if (isTemporary(status))
+    return oauthError('temporarily_unavailable', `the authentication provider answered with status ${status}`, {
+      check: 'complete-sign-in',
+      recorded,
+    });
   if (refused.isOfClient) return providerFailed("refused the client's credentials", recorded);
   if (code === 'invalid_grant') return providerFailed('refused the authorization code', recorded);
   return providerFailed(`refused the token request with ${code ?? `status ${status}`}`, recorded);
+};
+
+const refusedKeys = ({ status }: DocumentRefused): AppError => {
+  const recorded = { providerError: { status } };
+  const description = `answered the request for its keys with status ${status}`;
+  return isTemporary(status)
+    ? oauthError('temporarily_unavailable', `the authentication provider ${description}`, {
+        check: 'complete-sign-in',
+        recorded,
+      })
+    : providerFailed(description, recorded);
 };
 
 /** Messages only: other members may contain personal data, and the message about a malformed text quotes it. */
