@@ -1203,6 +1203,12 @@ export const ROWS: Record<string, Row> = {
       body: { url: provider.issuer, clientId: 'c' },
     }),
   },
+  'tenant-config.check-authentication-provider': {
+    right: async (world) => ({ params: { id: await freshProvider(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.authenticationProvider } }),
+  },
   'tenant-config.delete-authentication-provider': {
     right: async (world) => ({ params: { id: await freshProvider(world) } }),
     wrong: () => ({ params: { id: 'no-uuid' } }),

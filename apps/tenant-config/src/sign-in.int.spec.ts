@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import {
   AppError,
   beginSignIn,
+  checkAuthenticationProvider,
   completeSignIn,
   createAuthenticationProvider,
   deleteAuthenticationProvider,
@@ -224,6 +225,28 @@ describe('signing in at a real OpenID provider', () => {
     const flow = await began(tenantId, { login_hint: 'zoe', acr_values: '7', max_age: '60' });
     expect(flow.url).toContain('acr_values=7');
     expect(await complete(tenantId, requestOf(flow, await backFrom(flow.url)))).toMatchObject({ subjectId: 'zoe' });
+  });
+
+  it('is checked with the credentials of the client [T758]', async () => {
+    const right = await tenantWith();
+    const succeeded = { discovery: { result: 'succeeded' }, keys: { result: 'succeeded' } };
+    const check = ({ tenantId, id }: { tenantId: string; id: string }) =>
+      gateway.call(checkAuthenticationProvider, { params: { id } }, contextOf(tenantId));
+    expect(await check(right)).toEqual({
+      ...succeeded,
+      credentials: {
+        result: 'notRefused',
+        status: 400,
+        error: 'invalid_grant',
+        errorDescription: 'grant request is invalid',
+      },
+    });
+    const wrong = await tenantWith({ clientSecret: 'another secret' });
+    const { credentials, ...documents } = await check(wrong);
+    expect(documents).toEqual(succeeded);
+    expect(credentials).toMatchObject({ result: 'refused', status: 401, error: 'invalid_client' });
+    expect((await check(await tenantWith({ clientId: 'unknown' }))).credentials.result).toBe('refused');
+    expect(await codeOf(check({ tenantId: right.tenantId, id: wrong.id }))).toBe('NotFound');
   });
 
   it('can be used only for its own tenant, and called only by issuance', async () => {
@@ -465,6 +488,102 @@ describe('signing in at a provider that misbehaves', () => {
     const jwt = await signIn({ signer: unknown }, undefined, tenant);
     expect(jwt).toMatchObject({ subjectId: 'zoe' });
     clock.ahead = 0;
+  });
+
+  describe('when it is checked', () => {
+    const check = async (how: Hostile = {}, at?: { tenantId: string; id: string }) => {
+      const { tenantId: tenant, id } = at ?? (await tenantWith({ url }));
+      hostile = how;
+      return gateway.call(checkAuthenticationProvider, { params: { id } }, contextOf(tenant));
+    };
+
+    it.each<[Hostile, object]>([
+      [{ status: 401 }, { result: 'refused', status: 401, error: 'invalid_grant' }],
+      [
+        { status: 401, refusal: 'x' },
+        { result: 'refused', status: 401 },
+      ],
+      [
+        { status: 400, refusal: '{"error":"unauthorized_client","error_description":"Inv\u00e4lid"}' },
+        { result: 'refused', status: 400, error: 'unauthorized_client', errorDescription: 'Inv?lid' },
+      ],
+      [
+        { status: 400, refusal: '{"error":"own"}' },
+        { result: 'notRefused', status: 400, error: 'own' },
+      ],
+      ...(
+        [
+          [400, 'secret text'],
+          [400, '{"error_description":"x"}'],
+          [404, '<html>'],
+          [302, ''],
+        ] as const
+      ).map(([status, refusal]): [Hostile, object] => [
+        { status, refusal },
+        { result: 'unknown', status, reason: `the token endpoint answered with status ${status}` },
+      ]),
+      ...[429, 503].map((status): [Hostile, object] => [
+        { status, refusal: '{"error":"invalid_client"}' },
+        {
+          ...{ result: 'unknown', status, error: 'invalid_client' },
+          reason: `the token endpoint answered with status ${status}`,
+        },
+      ]),
+      [{}, { result: 'unknown', reason: 'the token endpoint accepted a code that cannot exist' }],
+      [{ token: 'x' }, { result: 'unknown', reason: 'the answer of the token endpoint was not one of OAuth' }],
+      [
+        { status: 400, refusal: 'x'.repeat(1_048_577) },
+        { result: 'unknown', reason: 'the answer has more than 1048576 bytes' },
+      ],
+    ])('reports answer %# of the token endpoint [T758]', async (how, credentials) =>
+      expect(await check(how)).toEqual({
+        discovery: { result: 'succeeded' },
+        keys: { result: 'succeeded' },
+        credentials,
+      }),
+    );
+
+    it('reports the documents, and sends nothing to another origin [T758]', async () => {
+      const at = await tenantWith({ url });
+      const before = requested;
+      const reason = 'the discovery document is not usable';
+      expect(await check({ documentStatus: 503 }, at)).toEqual({
+        discovery: { result: 'failed', reason: 'the request for the discovery document returned status 503' },
+        keys: { result: 'failed', reason },
+        credentials: { result: 'unknown', reason },
+      });
+      announced = { token_endpoint: url.replace('127.0.0.1', 'localhost') + '/token' };
+      expect(await check({}, at)).toMatchObject({
+        keys: { result: 'succeeded' },
+        credentials: {
+          result: 'unknown',
+          reason:
+            'the token endpoint of the authentication provider has another origin than when the provider was saved',
+        },
+      });
+      expect(requested).toBe(before);
+      for (const [jwksUri, why] of [
+        [undefined, 'the discovery document has no jwks_uri'],
+        ['http://127.0.0.1:1/keys', 'the address is not allowed or cannot be reached'],
+        ['no address', 'the discovery document has no jwks_uri'],
+        [`${url}/keys`, 'the answer had status 404'],
+      ] as const) {
+        announced = { jwks_uri: jwksUri as string };
+        keysStatus = 404;
+        const keys = await check({ status: 400 }, at);
+        expect(keys).toMatchObject({ keys: { result: 'failed', reason: why }, credentials: { result: 'notRefused' } });
+      }
+      announced = {};
+      keysStatus = 200;
+    });
+
+    it('is so at most ten times a minute [T758]', async () => {
+      const at = await tenantWith({ url });
+      for (let n = 0; n < 10; n++) expect((await check({ status: 400 }, at)).credentials.result).toBe('notRefused');
+      const before = [requested, discovered];
+      expect(await codeOf(check({ status: 400 }, at))).toBe('TooManyRequests');
+      expect([requested, discovered]).toEqual(before);
+    });
   });
 
   describe('with requirements', () => {

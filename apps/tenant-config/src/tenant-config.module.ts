@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { Budgets } from '@attestry/service-kit';
 import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
 import { Discovery } from './authentication-provider/discovery.js';
 import { DomainUsage } from './custom-domain/domain-usage.js';
@@ -21,6 +22,7 @@ import { useCases } from './use-cases.generated.js';
     ProviderSecrets,
     SignInProviders,
     UserInfo,
+    Budgets,
     // reactions
     TenantConfigReactions,
   ],

@@ -31,6 +31,14 @@ export const PROVIDER_SIGNATURES = [
 /** A document of a provider is no JSON object, or lacks what is needed. */
 export class DocumentInvalid extends Error {
   override readonly name = 'DocumentInvalid';
+
+  /** @param isMissing another document does not name it */
+  constructor(
+    message: string,
+    readonly isMissing = false,
+  ) {
+    super(message);
+  }
 }
 
 /** A document of a provider was answered with another status than 200. */

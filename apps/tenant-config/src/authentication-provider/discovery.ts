@@ -38,6 +38,17 @@ export const tokenEndpointOriginOf = ({ token_endpoint: endpoint }: DiscoveryDoc
 const refused = (msg: string, value?: string): AppError =>
   invalidBody('url', msg, value !== undefined && value.length <= 200 ? value : undefined);
 
+/** The document could not be requested. */
+export class DocumentUnreachable extends Error {
+  override readonly name = 'DocumentUnreachable';
+}
+
+/** @param msg what the caller can correct: it must not reveal internal names */
+const unreachable = (msg: string, url: string): AppError => {
+  const { kind, message, details } = refused(msg, url);
+  return new AppError(kind, message, { details: details!, cause: new DocumentUnreachable(msg) });
+};
+
 const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
 
 /**
@@ -106,11 +117,10 @@ export class Discovery {
       });
     } catch (error) {
       this.logger.info({ tenantId, url, error: String(error) }, 'discovery document not fetched');
-      // Only what the caller can correct: the message must not reveal internal names.
       if (error instanceof DnsBudgetExceeded) throw error;
       if (error instanceof AnswerTooLarge) throw refused('the discovery document is too large', url);
-      if (error instanceof TargetRefused) throw refused('must resolve to a public address', url);
-      throw refused('the discovery document could not be fetched', url);
+      if (error instanceof TargetRefused) throw unreachable('must resolve to a public address', url);
+      throw unreachable('the discovery document could not be fetched', url);
     }
     if (answer.status !== 200)
       throw refused(`the request for the discovery document returned status ${answer.status}`, url);

@@ -27,6 +27,8 @@ export class ProviderRefused extends Error {
     readonly status: number,
     /** Registered. */
     readonly code?: string,
+    /** `error` as printable ASCII, also if it is not registered. */
+    readonly error?: string,
     /** May name an account: for the log only. */
     readonly description?: string,
   ) {
@@ -49,9 +51,12 @@ export const refusedBy = (status: number, body: Uint8Array): ProviderRefused => 
   }
   const { error, error_description: description } = (answer ?? {}) as Record<string, unknown>;
   return typeof error === 'string'
-    ? new ProviderRefused(status, registeredCode(error), printable(description))
+    ? new ProviderRefused(status, registeredCode(error), printable(error), printable(description))
     : new ProviderRefused(status);
 };
+
+/** For what the guard or the network refuses: a difference would describe networks that the tenant cannot reach. */
+export const UNREACHABLE = 'the address is not allowed or cannot be reached';
 
 /** The first error of a class among an error and its causes. */
 export const causeOf = <T extends Error>(error: unknown, type: new (...values: never[]) => T): T | undefined => {

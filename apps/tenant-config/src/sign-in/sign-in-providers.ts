@@ -28,6 +28,8 @@ import { refusedBy } from './provider-errors.js';
 
 /** Of one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;
+/** Check that refuses a token endpoint with another origin than the saved one. */
+export const OTHER_ORIGIN = 'token-endpoint-origin';
 /** How long a provider's document is cached. */
 const FRESH_MS = 600_000;
 /** Pause before the documents of a provider that failed are fetched again: sign-ins begin without authentication. */
@@ -40,7 +42,7 @@ export interface SignInProvider {
   keys: ProviderKeys;
 }
 
-type Connection = Pick<SignInProvider, 'client' | 'keys'>;
+export type Connection = Pick<SignInProvider, 'client' | 'keys'>;
 
 interface Known {
   /** Settings of which the client was created. */
@@ -106,18 +108,29 @@ export class SignInProviders {
   }
 
   private async connect(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<Connection> {
-    const [secret, document] = await Promise.all([
-      this.secrets.openSecret(tenantId, settings),
-      this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
-        const until = this.clock.now().getTime() + UNUSABLE_MS;
-        this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });
-        this.logger.warn(
-          { requestId: events.requestId, tenantId, providerId: settings.providerId, error: String(error) },
-          'authentication provider unusable',
-        );
-        throw unavailable('The authentication provider cannot be used', error);
-      }),
-    ]);
+    const document = await this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
+      const until = this.clock.now().getTime() + UNUSABLE_MS;
+      this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });
+      this.logger.warn(
+        { requestId: events.requestId, tenantId, providerId: settings.providerId, error: String(error) },
+        'authentication provider unusable',
+      );
+      throw unavailable('The authentication provider cannot be used', error);
+    });
+    return this.connectWith(tenantId, settings, document, events);
+  }
+
+  /**
+   * With the present document of the provider.
+   * @throws `server_error` when its credentials would be sent to another origin than when it was saved
+   */
+  async connectWith(
+    tenantId: string,
+    settings: ActiveProvider,
+    document: DiscoveryDocument,
+    events: EventContext,
+  ): Promise<Connection> {
+    const secret = await this.secrets.openSecret(tenantId, settings);
     await this.checkTokenEndpoint(tenantId, settings, document, events);
     const client = new oidc.Configuration(
       document as oidc.ServerMetadata,
@@ -128,7 +141,12 @@ export class SignInProviders {
     client.timeout = REQUEST_MS / 1000;
     client[oidc.customFetch] = (url, options) => this.sendRequest(tenantId, url, options);
     if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
-    return { client, keys: new ProviderKeys((deadline) => this.requestKeys(tenantId, document, deadline)) };
+    return { client, keys: this.keysOf(tenantId, document) };
+  }
+
+  /** The key set that a discovery document names. */
+  keysOf(tenantId: string, document: DiscoveryDocument): ProviderKeys {
+    return new ProviderKeys((deadline) => this.requestKeys(tenantId, document, deadline));
   }
 
   private async requestKeys(
@@ -137,7 +155,7 @@ export class SignInProviders {
     deadline: number,
   ): Promise<Record<string, unknown>> {
     if (typeof url !== 'string' || !URL.canParse(url))
-      throw new DocumentInvalid('the discovery document has no jwks_uri');
+      throw new DocumentInvalid('the discovery document has no jwks_uri', true);
     return fetchDocument(this.outbound, url, { tenantId, deadline });
   }
 
@@ -168,7 +186,7 @@ export class SignInProviders {
     throw oauthError(
       'server_error',
       'the token endpoint of the authentication provider has another origin than when the provider was saved',
-      { check: 'token-endpoint-origin' },
+      { check: OTHER_ORIGIN },
     );
   }
 

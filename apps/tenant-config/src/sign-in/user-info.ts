@@ -12,6 +12,7 @@ import {
 import type { Clock } from '@attestry/event-store';
 import { jwtVerify, type JWTPayload } from 'jose';
 import type * as oidc from 'openid-client';
+import { UNREACHABLE } from './provider-errors.js';
 import type { SignInProvider } from './sign-in-providers.js';
 
 /** Of the request, milliseconds; less where the sign-in has less left. */
@@ -29,8 +30,6 @@ export type UserInfoClaims =
       isTemporary: boolean;
     };
 
-/** For what the guard or the network refuses: a difference would describe networks that the tenant cannot reach. */
-const UNREACHABLE = 'the address is not allowed or cannot be reached';
 const NOT_VERIFIED = 'the answer was a JWT that could not be verified';
 const TOO_LATE = `there was no answer within ${REQUEST_MS / 1000} seconds`;
 

@@ -2099,6 +2099,16 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     pricingPlan: { type: 'Standard' },
     status: 'Active',
   },
+  'tenant-config.check-authentication-provider': {
+    discovery: { result: 'succeeded' },
+    keys: { result: 'succeeded' },
+    credentials: {
+      result: 'notRefused',
+      status: 400,
+      error: 'invalid_grant',
+      errorDescription: 'grant request is invalid',
+    },
+  },
   'tenant-config.create-authentication-provider': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     redirectUrl: 'https://university.example/v1/oauth/authentication/callback',

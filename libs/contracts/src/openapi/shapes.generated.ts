@@ -141,6 +141,18 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'requiredClaims',
     ],
   },
+  AuthenticationProviderCheck: {
+    type: 'object',
+    properties: {
+      discovery: {
+        $ref: '#/components/schemas/ProviderDocumentCheck',
+        description: 'The present discovery document, checked as when the provider is saved.',
+      },
+      keys: { $ref: '#/components/schemas/ProviderDocumentCheck', description: 'The key set that it names.' },
+      credentials: { $ref: '#/components/schemas/ProviderCredentialsCheck' },
+    },
+    required: ['discovery', 'keys', 'credentials'],
+  },
   AuthenticationProviderParams: {
     type: 'object',
     properties: { id: { type: 'string', description: 'Id of the authentication provider.' } },
@@ -2764,6 +2776,35 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     enum: ['eddsa-rdfc-2022', 'ecdsa-rdfc-2019', 'Ed25519Signature2018'],
     description:
       'Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.',
+  },
+  ProviderCredentialsCheck: {
+    type: 'object',
+    properties: {
+      result: {
+        type: 'string',
+        enum: ['refused', 'notRefused', 'unknown'],
+        description:
+          '`refused`: status 401, `invalid_client` or `unauthorized_client`. `notRefused`: another OAuth error, such as `invalid_grant` for the code that cannot exist. `unknown`: any other answer, or none.',
+      },
+      status: { type: 'number', description: 'HTTP status of the answer.' },
+      error: { type: 'string', description: '`error` of the answer, as printable ASCII of at most 200 characters.' },
+      errorDescription: {
+        type: 'string',
+        description: '`error_description` of the answer, as printable ASCII of at most 200 characters.',
+      },
+      reason: { type: 'string', description: 'Why the result is unknown.' },
+    },
+    required: ['result'],
+    description: "What the token endpoint answered to the client's credentials.",
+  },
+  ProviderDocumentCheck: {
+    type: 'object',
+    properties: {
+      result: { type: 'string', enum: ['succeeded', 'failed'] },
+      reason: { type: 'string', description: 'Why it failed.' },
+    },
+    required: ['result'],
+    description: 'A document of the provider.',
   },
   PublishedCrl: {
     type: 'object',

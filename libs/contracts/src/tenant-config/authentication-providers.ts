@@ -133,6 +133,41 @@ export class AuthenticationProvider {
   warnings?: Warning[];
 }
 
+const CHECK_RESULTS = ['succeeded', 'failed'] as const;
+const CREDENTIALS_RESULTS = ['refused', 'notRefused', 'unknown'] as const;
+
+/** A document of the provider. */
+export class ProviderDocumentCheck {
+  result: (typeof CHECK_RESULTS)[number];
+  /** Why it failed. */
+  reason?: string;
+}
+
+/** What the token endpoint answered to the client's credentials. */
+export class ProviderCredentialsCheck {
+  /**
+   * `refused`: status 401, `invalid_client` or `unauthorized_client`. `notRefused`: another OAuth error, such as `invalid_grant` for the code that
+   * cannot exist. `unknown`: any other answer, or none.
+   */
+  result: (typeof CREDENTIALS_RESULTS)[number];
+  /** HTTP status of the answer. */
+  status?: number;
+  /** `error` of the answer, as printable ASCII of at most 200 characters. */
+  error?: string;
+  /** `error_description` of the answer, as printable ASCII of at most 200 characters. */
+  errorDescription?: string;
+  /** Why the result is unknown. */
+  reason?: string;
+}
+
+export class AuthenticationProviderCheck {
+  /** The present discovery document, checked as when the provider is saved. */
+  discovery: ProviderDocumentCheck;
+  /** The key set that it names. */
+  keys: ProviderDocumentCheck;
+  credentials: ProviderCredentialsCheck;
+}
+
 export class AuthenticationProviderParams {
   /** Id of the authentication provider. */
   @Uuid() id: string;
@@ -234,5 +269,24 @@ export const deleteAuthenticationProvider = defineOperation({
   },
   errors,
   params: AuthenticationProviderParams,
+  errorStatuses: [400, 404],
+});
+
+export const checkAuthenticationProvider = defineOperation({
+  name: 'tenant-config.check-authentication-provider',
+  summary: 'Check an authentication provider',
+  description:
+    "Fetches the discovery document and the key set, and sends the client's credentials to the token endpoint with a code that cannot exist, if its origin is the one that was saved. Changes nothing. At most 10 a minute of one provider, and 60 of a tenant to one origin.",
+  http: { method: 'POST', path: `${path}/:id/check`, success: 200, body: 'none' },
+  access: requires('authentication-providers:update'),
+  analytics: {
+    prefix: 'USER_AUTHENTICATION_PROVIDER_CHECK',
+    category,
+    object: { type: 'authentication-provider', from: 'params.id' },
+  },
+  errors,
+  timeoutMs: 15_000,
+  params: AuthenticationProviderParams,
+  response: AuthenticationProviderCheck,
   errorStatuses: [400, 404],
 });

@@ -1131,6 +1131,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/users/authentication-providers/{id}/check': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Check an authentication provider
+     * @description Fetches the discovery document and the key set, and sends the client's credentials to the token endpoint with a code that cannot exist, if its origin is the one that was saved. Changes nothing. At most 10 a minute of one provider, and 60 of a tenant to one origin. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['checkAuthenticationProvider'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/users/search': {
     parameters: {
       query?: never;
@@ -2482,6 +2502,13 @@ export interface components {
       url: string;
       /** @description What the provider is not held to, because it was stored by an earlier release and not saved since. */
       warnings?: components['schemas']['Warning'][];
+    };
+    AuthenticationProviderCheck: {
+      credentials: components['schemas']['ProviderCredentialsCheck'];
+      /** @description The present discovery document, checked as when the provider is saved. */
+      discovery: components['schemas']['ProviderDocumentCheck'];
+      /** @description The key set that it names. */
+      keys: components['schemas']['ProviderDocumentCheck'];
     };
     AuthenticationProviderRequest: {
       /** @description Names of claims of the ID token to store with the user. Default: none. */
@@ -3982,6 +4009,29 @@ export interface components {
      * @enum {string}
      */
     ProofType: 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019' | 'Ed25519Signature2018';
+    /** @description What the token endpoint answered to the client's credentials. */
+    ProviderCredentialsCheck: {
+      /** @description `error` of the answer, as printable ASCII of at most 200 characters. */
+      error?: string;
+      /** @description `error_description` of the answer, as printable ASCII of at most 200 characters. */
+      errorDescription?: string;
+      /** @description Why the result is unknown. */
+      reason?: string;
+      /**
+       * @description `refused`: status 401, `invalid_client` or `unauthorized_client`. `notRefused`: another OAuth error, such as `invalid_grant` for the code that cannot exist. `unknown`: any other answer, or none.
+       * @enum {string}
+       */
+      result: 'refused' | 'notRefused' | 'unknown';
+      /** @description HTTP status of the answer. */
+      status?: number;
+    };
+    /** @description A document of the provider. */
+    ProviderDocumentCheck: {
+      /** @description Why it failed. */
+      reason?: string;
+      /** @enum {string} */
+      result: 'succeeded' | 'failed';
+    };
     /** @description A published CRL. */
     PublishedCrl: {
       /** @description RFC 3339. */
@@ -11213,6 +11263,60 @@ export interface operations {
           [name: string]: unknown;
         };
         content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  checkAuthenticationProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the authentication provider. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "discovery": {
+           *         "result": "succeeded"
+           *       },
+           *       "keys": {
+           *         "result": "succeeded"
+           *       },
+           *       "credentials": {
+           *         "result": "notRefused",
+           *         "status": 400,
+           *         "error": "invalid_grant",
+           *         "errorDescription": "grant request is invalid"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['AuthenticationProviderCheck'];
+        };
       };
       400: components['responses']['TenantInvalid'];
       401: components['responses']['TenantUnauthenticated'];
