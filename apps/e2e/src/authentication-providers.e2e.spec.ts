@@ -170,6 +170,7 @@ describe('a hostile discovery document', () => {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/keys`,
     scopes_supported: ['openid'],
   });
   /** Responses of creation and update; both change nothing. */

@@ -11,6 +11,7 @@ import {
   type Logger,
 } from '@attestry/service-kit';
 import { parse } from 'tldts';
+import { exclusionOf, type IntendedClient } from './provider-requirements.js';
 
 /** Of the whole exchange, milliseconds. */
 const DISCOVERY_MS = 5000;
@@ -63,12 +64,22 @@ export class Discovery {
   ) {}
 
   /** @throws 400 on `url`; 503 when the tenant's DNS look-ups took too long */
-  async discoverProvider(tenantId: string, text: string): Promise<Discovered> {
+  async discoverProvider(tenantId: string, text: string, client: IntendedClient): Promise<Discovered> {
     const address = this.accepted(text);
-    const document = await this.document(tenantId, address, text);
+    const document = await this.usableDocument(tenantId, address, client, text);
     // As the document spells it (§4.3): the text of the request, or its ASCII form.
     const url = withoutSlash(document.issuer);
     return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
+  }
+
+  /** {@link document}, if nothing in it excludes the client. @throws 400 on `url` */
+  async usableDocument(tenantId: string, url: string, client: IntendedClient, given = url): Promise<DiscoveryDocument> {
+    const document = await this.document(tenantId, url, given);
+    const exclusion = exclusionOf(document, client);
+    if (exclusion !== undefined) throw refused(exclusion, given);
+    if (this.faultOfEndpoint(document['jwks_uri']))
+      throw refused('jwks_uri in the discovery document must be a public https URL', given);
+    return document;
   }
 
   /**

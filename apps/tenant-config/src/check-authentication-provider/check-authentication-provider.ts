@@ -22,7 +22,7 @@ import {
 } from '@attestry/service-kit';
 import { errors } from 'jose';
 import * as oidc from 'openid-client';
-import { activeProvider } from '../authentication-provider/authentication-provider.decisions.js';
+import { activeProvider, intendedClient } from '../authentication-provider/authentication-provider.decisions.js';
 import {
   authenticationProvider,
   authenticationProviderStream,
@@ -60,7 +60,8 @@ export class CheckAuthenticationProvider {
     await this.budgets.countUse(randomUUID(), budgetsOf(tenant.id, settings));
     let document: DiscoveryDocument;
     try {
-      document = await this.discovery.document(tenant.id, settings.url);
+      const hasSecret = settings.sealedSecret !== undefined;
+      document = await this.discovery.usableDocument(tenant.id, settings.url, intendedClient(settings, hasSecret));
     } catch (error) {
       const failed: ProviderDocumentCheck = { result: 'failed', reason: NOT_CHECKED };
       const discovery: ProviderDocumentCheck = { result: 'failed', reason: reasonOfDiscovery(error) };

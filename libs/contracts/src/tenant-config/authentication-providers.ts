@@ -133,12 +133,9 @@ export class AuthenticationProvider {
   warnings?: Warning[];
 }
 
-const CHECK_RESULTS = ['succeeded', 'failed'] as const;
-const CREDENTIALS_RESULTS = ['refused', 'notRefused', 'unknown'] as const;
-
 /** A document of the provider. */
 export class ProviderDocumentCheck {
-  result: (typeof CHECK_RESULTS)[number];
+  result: 'succeeded' | 'failed';
   /** Why it failed. */
   reason?: string;
 }
@@ -149,7 +146,7 @@ export class ProviderCredentialsCheck {
    * `refused`: status 401, `invalid_client` or `unauthorized_client`. `notRefused`: another OAuth error, such as `invalid_grant` for the code that
    * cannot exist. `unknown`: any other answer, or none.
    */
-  result: (typeof CREDENTIALS_RESULTS)[number];
+  result: 'refused' | 'notRefused' | 'unknown';
   /** HTTP status of the answer. */
   status?: number;
   /** `error` of the answer, as printable ASCII of at most 200 characters. */
