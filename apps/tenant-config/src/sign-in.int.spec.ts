@@ -258,6 +258,35 @@ describe('signing in at a real OpenID provider', () => {
   });
 });
 
+describe.each([{ pushed: true }, { isPushRequired: true }])('a real OpenID provider with %j', (how) => {
+  let strict: OpenIdProvider;
+  beforeAll(async () => {
+    strict = await OpenIdProvider.start('https://management.example', undefined, how);
+    strict.accounts.set('zoe', { sub: 'zoe', given_name: 'Zoë' });
+  });
+  afterAll(() => strict.stop());
+
+  it('gets the parameters by a pushed request, and the browser none [T760]', async () => {
+    const { tenantId } = await tenantWith({ url: strict.issuer, staticRequestParameters: { acr_values: '2' } });
+    const flow = await began(tenantId);
+    expect([...new URL(flow.url).searchParams.keys()]).toEqual(['client_id', 'request_uri']);
+    // What is added in the browser changes nothing.
+    const back = await backFrom(`${flow.url}&acr_values=1`);
+    expect(await complete(tenantId, requestOf(flow, back))).toMatchObject({ subjectId: 'zoe' });
+  });
+
+  it('refuses a client with other credentials, or gets them by the browser [T760]', async () => {
+    const { tenantId } = await tenantWith({ url: strict.issuer, clientSecret: 'another secret' });
+    if (how.isPushRequired)
+      expect(await failureOf(began(tenantId))).toEqual({
+        code: 'server_error',
+        message: "the authentication provider refused the client's credentials",
+        providerError: { code: 'invalid_client', status: 401 },
+      });
+    else expect(new URL((await began(tenantId)).url).searchParams.get('redirect_uri')).toBe(REDIRECT);
+  });
+});
+
 describe.each(['json', 'jwt'] as const)('a real OpenID provider that returns claims by UserInfo only: %s', (how) => {
   let reserved: OpenIdProvider;
   let tenantId: string;
@@ -306,6 +335,8 @@ interface Hostile {
   token?: unknown;
   status?: number;
   slow?: boolean;
+  /** Of the endpoint of pushed requests. */
+  pushStatus?: number;
   /** Members of the token response. */
   more?: object;
   /** Body of the response with `status`. */
@@ -334,6 +365,7 @@ describe('signing in at a provider that misbehaves', () => {
   let published: JWK[];
   let rotateTo: (kid: string) => Promise<NonNullable<Hostile['signer']>>;
   let keysRequested = 0;
+  let pushed = 0;
   let keysStatus = 200;
   /** Authorization headers that the UserInfo endpoint received. */
   const userInfoTokens: (string | undefined)[] = [];
@@ -407,6 +439,11 @@ describe('signing in at a provider that misbehaves', () => {
         return keysStatus === 200 ? json({ keys: published }) : json({}, keysStatus);
       }
       if (request.url?.startsWith('/me')) return void userInfo(request, response);
+      if (request.url === '/par') {
+        pushed += 1;
+        const answer = { request_uri: 'urn:ietf:params:oauth:request_uri:x', expires_in: 60 };
+        return json(hostile.pushStatus ? { error: 'invalid_request' } : answer, hostile.pushStatus ?? 201);
+      }
       requested += 1;
       if (hostile.slow) return undefined;
       if (hostile.status !== undefined)
@@ -488,6 +525,53 @@ describe('signing in at a provider that misbehaves', () => {
     const jwt = await signIn({ signer: unknown }, undefined, tenant);
     expect(jwt).toMatchObject({ subjectId: 'zoe' });
     clock.ahead = 0;
+  });
+
+  describe('with an endpoint of pushed requests', () => {
+    const endpoint = () => ({ pushed_authorization_request_endpoint: `${url}/par` });
+    const elsewhere = () => ({ pushed_authorization_request_endpoint: url.replace('127.0.0.1', 'localhost') + '/par' });
+    afterEach(() => {
+      announced = {};
+    });
+    const sentBy = async (members: object, how: Hostile = {}) => {
+      announced = members as never;
+      const { tenantId: tenant } = await tenantWith({ url });
+      hostile = how;
+      const before = pushed;
+      const attempt = await began(tenant).then(
+        (flow) => [...new URL(flow.url).searchParams.keys()].filter((name) => name !== 'client_id'),
+        (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+      );
+      return [attempt, pushed - before] as const;
+    };
+
+    it('pushes to the origin of the token endpoint only [T760]', async () => {
+      expect(await sentBy(endpoint())).toEqual([['tenant', 'request_uri'], 1]);
+      expect(await sentBy(elsewhere())).toEqual([expect.arrayContaining(['redirect_uri', 'state']), 0]);
+      const required = { require_pushed_authorization_requests: true };
+      expect(await sentBy({ ...endpoint(), ...required })).toEqual([['tenant', 'request_uri'], 1]);
+      for (const members of [{ ...elsewhere(), ...required }, required])
+        expect(await codeOf(sentBy(members))).toBe('BadRequest');
+      // Also when the document changes later.
+      announced = { ...endpoint(), ...required } as never;
+      const { tenantId: tenant } = await tenantWith({ url });
+      announced = { ...elsewhere(), ...required } as never;
+      expect(await failureOf(began(tenant))).toEqual({
+        code: 'server_error',
+        message:
+          'the authentication provider requires pushed requests at another origin than that of its token endpoint',
+      });
+    });
+
+    it.each([400, 401, 404, 500, 200, 302])(
+      'sends the parameters by the browser after status %i, if pushed requests are not required [T760]',
+      async (pushStatus) => {
+        expect(await sentBy(endpoint(), { pushStatus })).toEqual([expect.arrayContaining(['redirect_uri']), 1]);
+        const required = { ...endpoint(), require_pushed_authorization_requests: true };
+        const code = pushStatus === 500 ? 'temporarily_unavailable' : 'server_error';
+        expect(await sentBy(required, { pushStatus })).toEqual([code, 1]);
+      },
+    );
   });
 
   describe('when it is checked', () => {

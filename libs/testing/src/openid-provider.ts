@@ -44,8 +44,13 @@ export class OpenIdProvider {
   /**
    * @param audience of the access tokens: the resource they are for (RFC 8707)
    * @param userInfo where the claims are: by default in the ID token; otherwise only in UserInfo, as JSON or as a JWT
+   * @param options whether it takes or requires pushed authorization requests (RFC 9126)
    */
-  static async start(audience: string, userInfo?: 'json' | 'jwt'): Promise<OpenIdProvider> {
+  static async start(
+    audience: string,
+    userInfo?: 'json' | 'jwt',
+    { pushed = false, isPushRequired = false } = {},
+  ): Promise<OpenIdProvider> {
     // Loaded on demand, because it prints a message when it is loaded.
     const { Provider } = await import('oidc-provider');
     const accounts = new Map<string, ProviderAccount>();
@@ -81,6 +86,10 @@ export class OpenIdProvider {
         devInteractions: { enabled: false },
         clientCredentials: { enabled: true },
         claimsParameter: { enabled: true },
+        pushedAuthorizationRequests: {
+          enabled: pushed || isPushRequired,
+          requirePushedAuthorizationRequests: isPushRequired,
+        },
         jwtUserinfo: { enabled: userInfo === 'jwt' },
         resourceIndicators: {
           enabled: true,

@@ -90,7 +90,10 @@ export class ProviderSignIn {
     this.refusalRecordedAt.set(tenantId, now);
     const call = new CallRecord(authorize, context, { startedAt: new Date(now).toISOString() });
     const { kind, code, message } = refusal;
-    call.details = { outcome: 'FAIL', metadata: { error: { status: HTTP_STATUS[kind], code, message } } };
+    call.details = {
+      outcome: 'FAIL',
+      metadata: { ...refusal.recorded, error: { status: HTTP_STATUS[kind], code, message } },
+    };
     await this.recorder.add(call.messageOf(new Date(now).toISOString()), context.deadline);
   }
 }

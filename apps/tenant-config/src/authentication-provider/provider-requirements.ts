@@ -42,10 +42,23 @@ export const exclusionOf = (
     if (!(Array.isArray(offered) && supported.some((one) => offered.includes(one))))
       return `${member} in the discovery document must contain ${oneOf(supported)}`;
   }
+  // RFC 9126 §5: the client's credentials are sent to the origin of the token endpoint only.
+  if (document['require_pushed_authorization_requests'] === true && pushEndpointOf(document) === undefined)
+    return 'pushed_authorization_request_endpoint in the discovery document must have the origin of token_endpoint, because it requires pushed requests';
   // RFC 9101 §10.5
   if (document['require_signed_request_object'] === true)
     return 'require_signed_request_object in the discovery document must not be true: requests are not signed';
   return undefined;
+};
+
+/** Endpoint of pushed authorization requests, if it has the origin of the token endpoint, which is pinned (ADR 0050). */
+export const pushEndpointOf = (document: Record<string, unknown>): string | undefined => {
+  const { pushed_authorization_request_endpoint: endpoint, token_endpoint: token } = document;
+  const isUsable =
+    typeof endpoint === 'string' &&
+    URL.canParse(endpoint) &&
+    new URL(endpoint).origin === new URL(String(token)).origin;
+  return isUsable ? endpoint : undefined;
 };
 
 const oneOf = (names: readonly string[]): string => (names.length === 1 ? names[0]! : `one of: ${names.join(', ')}`);

@@ -13,23 +13,19 @@ import {
   type UserInfoOutcome,
 } from '@attestry/contracts';
 import {
-  AnswerTooLarge,
   CLOCK,
-  DocumentInvalid,
-  DocumentRefused,
   eventContext,
   LOGGER,
-  MAX_PROVIDER_BYTES,
   Operation,
   PROVIDER_SIGNATURES,
   requestFields,
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { compactVerify, errors } from 'jose';
+import { compactVerify } from 'jose';
 import * as oidc from 'openid-client';
 import type { Clock } from '@attestry/event-store';
-import { causeOf, ProviderRefused, registeredCode } from '../sign-in/provider-errors.js';
+import { asOAuthError, loggedFailure, providerFailed } from '../sign-in/sign-in-failures.js';
 import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
 import { isAuthenticationClaim, requirementsOf, type Requirement } from '../sign-in/sign-in-requirements.js';
 import { UserInfo } from '../sign-in/user-info.js';
@@ -195,14 +191,8 @@ export class CompleteSignIn {
       return { token, accessToken: tokens.access_token, claims };
     } catch (error) {
       if (error instanceof AppError) throw error;
-      const refused = causeOf(error, ProviderRefused);
       this.logger.info(
-        {
-          ...requestFields(context),
-          providerId: settings.providerId,
-          error: causesOf(error),
-          ...(refused?.isOfClient && refused.description !== undefined && { description: refused.description }),
-        },
+        { ...requestFields(context), providerId: settings.providerId, ...loggedFailure(error) },
         'sign-in failed',
       );
       throw asOAuthError(error);
@@ -239,78 +229,4 @@ const merged = (idToken: UsableClaims, userInfo: UsableClaims): UsableClaims => 
     claims: { ...idToken.claims, ...Object.fromEntries(added) },
     unusable: [...idToken.unusable, ...userInfo.unusable.filter(isAdded)],
   };
-};
-
-/** @param recorded in `metadata` of the record; causes are in a log line of their own, without the stack of the library */
-const providerFailed = (description: string, recorded?: Record<string, unknown>): AppError =>
-  oauthError('server_error', `the authentication provider ${description}`, {
-    check: 'complete-sign-in',
-    ...(recorded && { recorded }),
-  });
-
-/** RFC 6749 §4.1.2.1: faults of the provider, or of its registration of the issuer. With any other error the person was not signed in. */
-const FAULTS = ['server_error', 'invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope'];
-
-/** The provider's error (OpenID Connect Core 1.0 §3.1.2.6), as far as it concerns the wallet. */
-const asOAuthError = (error: unknown): AppError => {
-  const check = 'complete-sign-in';
-  if (error instanceof oidc.AuthorizationResponseError) {
-    const code = registeredCode(error.error);
-    const recorded = code === undefined ? {} : { providerError: { code } };
-    if (code === 'temporarily_unavailable')
-      return oauthError(code, 'the authentication provider is not available', { check, recorded });
-    if (code !== undefined && FAULTS.includes(code)) return providerFailed(`returned ${code}`, recorded);
-    return oauthError('access_denied', 'the authentication provider did not sign the user in', { check, recorded });
-  }
-  const refused = causeOf(error, ProviderRefused);
-  if (refused) return refusedSignIn(refused);
-  if (causeOf(error, AnswerTooLarge))
-    return providerFailed(`returned a response of more than ${MAX_PROVIDER_BYTES} bytes`);
-  if (error instanceof DocumentRefused) return refusedKeys(error);
-  if (isUnreachable(error))
-    return oauthError('temporarily_unavailable', 'the authentication provider cannot be reached', { check });
-  return providerFailed('returned a response that could not be verified');
-};
-
-/** A failed connection, or a time-out: at the token endpoint, or, without an error of the library, of the keys. */
-const isUnreachable = (error: unknown): boolean => {
-  if (error instanceof oidc.ClientError) return error.code === undefined || error.code === 'OAUTH_TIMEOUT';
-  return !(error instanceof errors.JOSEError || error instanceof DocumentInvalid || error instanceof TypeError);
-};
-
-/** Also what a proxy answers while the provider restarts. */
-const isTemporary = (status: number): boolean => status === 429 || status >= 500;
-
-/** RFC 6749 §5.2 */
-const refusedSignIn = (refused: ProviderRefused): AppError => {
-  const { status, code } = refused;
-  const recorded = { providerError: { ...(code !== undefined && { code }), status } };
-  if (isTemporary(status))
-    return oauthError('temporarily_unavailable', `the authentication provider answered with status ${status}`, {
-      check: 'complete-sign-in',
-      recorded,
-    });
-  if (refused.isOfClient) return providerFailed("refused the client's credentials", recorded);
-  if (code === 'invalid_grant') return providerFailed('refused the authorization code', recorded);
-  return providerFailed(`refused the token request with ${code ?? `status ${status}`}`, recorded);
-};
-
-const refusedKeys = ({ status }: DocumentRefused): AppError => {
-  const recorded = { providerError: { status } };
-  const description = `answered the request for its keys with status ${status}`;
-  return isTemporary(status)
-    ? oauthError('temporarily_unavailable', `the authentication provider ${description}`, {
-        check: 'complete-sign-in',
-        recorded,
-      })
-    : providerFailed(description, recorded);
-};
-
-/** Messages only: other members may contain personal data, and the message about a malformed text quotes it. */
-const causesOf = (error: unknown): string => {
-  const messages: string[] = [];
-  for (let one = error; one instanceof Error; one = one.cause)
-    messages.push(one.name === 'SyntaxError' ? 'malformed text' : one.message);
-  if (error instanceof oidc.AuthorizationResponseError) messages.push(registeredCode(error.error) ?? 'another code');
-  return messages.map((message) => message.replace(/[:\s]+$/, '')).join(': ');
 };
