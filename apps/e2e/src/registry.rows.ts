@@ -1188,6 +1188,7 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'id', location: 'params' },
     foreign: ({ foreign }) => ({ params: { id: foreign.authenticationProvider } }),
   },
+  'tenant-config.retrieve-client-keys': publicDocument,
   'tenant-config.update-authentication-provider': {
     right: async (world) => ({
       params: { id: await freshProvider(world) },

@@ -13,10 +13,12 @@ import {
   createAuthenticationProvider,
   deleteAuthenticationProvider,
   retrieveAuthenticationProvider,
+  retrieveClientKeys,
   updateAuthenticationProvider,
   type AuthenticationProviderRequest,
   type ClientContext,
   type CompleteSignInRequest,
+  type PublicContext,
 } from '@attestry/contracts';
 import {
   openEngines,
@@ -28,7 +30,17 @@ import {
 } from '@attestry/service-kit';
 import { OpenIdProvider, RedirectBrowser, TENANT_CLIENT, TEST_SETTINGS } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+  type CryptoKey,
+  type JWK,
+  type JWTPayload,
+} from 'jose';
 import type { AuthenticationProviderEvent } from './authentication-provider/authentication-provider.events.js';
 import {
   authenticationProvider,
@@ -36,6 +48,7 @@ import {
 } from './authentication-provider/authentication-provider.state.js';
 import { tenantConfigService } from './index.js';
 
+const servers: Server[] = [];
 const REDIRECT = 'https://acme.localhost/v1/oauth/authentication/callback';
 
 let folder: string;
@@ -258,6 +271,95 @@ describe('signing in at a real OpenID provider', () => {
   });
 });
 
+describe('a provider at which the client authenticates by a key', () => {
+  const tenantId = randomUUID();
+  const keySet = () =>
+    gateway.call(retrieveClientKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } } as PublicContext);
+  const kids = async () => (await keySet()).keys.map(({ kid }) => kid);
+  /** Forms that its token endpoint and that of pushed requests received; both refuse. */
+  const forms: URLSearchParams[] = [];
+  let issuer: string;
+  beforeAll(async () => {
+    const server = createServer((request, response) => {
+      const document = {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        pushed_authorization_request_endpoint: `${issuer}/par`,
+        jwks_uri: `${issuer}/keys`,
+        scopes_supported: ['openid'],
+        token_endpoint_auth_methods_supported: ['private_key_jwt'],
+        token_endpoint_auth_signing_alg_values_supported: ['PS256', 'ES256'],
+      };
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const isForm = request.method === 'POST';
+        if (isForm) forms.push(new URLSearchParams(Buffer.concat(chunks).toString()));
+        response.writeHead(isForm ? 400 : 200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(isForm ? { error: 'invalid_grant' } : document));
+      });
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const body = { url: issuer, clientId: 'attestry', tokenEndpointAuthMethod: 'private_key_jwt' as const };
+    await gateway.call(createAuthenticationProvider, { body }, contextOf(tenantId));
+  });
+  const assertions = async () => {
+    forms.length = 0;
+    const flow = await began(tenantId);
+    expect(await codeOf(complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`)))).toBe('server_error');
+    return forms.map((form) => form.get('client_assertion')!);
+  };
+  const kidOf = (assertion: string) => decodeProtectedHeader(assertion).kid;
+
+  it('gets an assertion by a published key, for its issuer alone, at both endpoints [T759]', async () => {
+    const { keys } = await keySet();
+    expect(keys).toEqual([
+      {
+        ...{ kty: 'EC', crv: 'P-256', use: 'sig', alg: 'ES256' },
+        ...{ kid: expect.any(String), x: expect.any(String), y: expect.any(String) },
+      },
+    ]);
+    const made = await assertions();
+    expect(made).toHaveLength(2);
+    const ids = new Set<unknown>();
+    for (const assertion of made) {
+      const { payload, protectedHeader } = await jwtVerify(assertion, createLocalJWKSet({ keys } as never));
+      expect(protectedHeader).toEqual({ alg: 'ES256', kid: keys[0]!['kid'] });
+      const { iat, exp, jti, ...others } = payload;
+      expect(others).toEqual({ iss: 'attestry', sub: 'attestry', aud: issuer });
+      expect(exp! - iat!).toBe(60);
+      ids.add(jti);
+    }
+    expect(ids.size).toBe(2);
+    for (const form of forms) {
+      expect(form.get('client_assertion_type')).toBe('urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
+      expect([form.get('client_id'), form.has('client_secret')]).toEqual(['attestry', false]);
+    }
+    expect(await keySet()).toEqual({ keys });
+  });
+
+  it('sees a new key before it signs, and the old one after it signed last [T762]', async () => {
+    const [first] = await kids();
+    const day = 86_400_000;
+    clock.ahead = 366 * day;
+    expect((await assertions()).map(kidOf)).toEqual([first, first]);
+    const [, second] = await kids();
+    expect(second).not.toBe(first);
+    clock.ahead += 599_000;
+    expect((await assertions()).map(kidOf)).toEqual([first, first]);
+    clock.ahead += 2000;
+    expect((await assertions()).map(kidOf)).toEqual([second, second]);
+    expect(await kids()).toEqual([first, second]);
+    clock.ahead += day;
+    expect((await assertions()).map(kidOf)).toEqual([second, second]);
+    expect(await kids()).toEqual([second]);
+    clock.ahead = 0;
+  });
+});
+
 describe.each([{ pushed: true }, { isPushRequired: true }])('a real OpenID provider with %j', (how) => {
   let strict: OpenIdProvider;
   beforeAll(async () => {
@@ -324,7 +426,6 @@ describe.each(['json', 'jwt'] as const)('a real OpenID provider that returns cla
 
 // --- providers that are not trustworthy
 
-const servers: Server[] = [];
 interface Hostile {
   claims?: JWTPayload;
   /** Signs with a key that is not published. */

@@ -10,6 +10,7 @@ import { ListAuthenticationProviders } from './list-authentication-providers/lis
 import { LookUpCustomDomain } from './look-up-custom-domain/look-up-custom-domain.js';
 import { RetrieveAuthenticationProvider } from './retrieve-authentication-provider/retrieve-authentication-provider.js';
 import { RetrieveBrand } from './retrieve-brand/retrieve-brand.js';
+import { RetrieveClientKeys } from './retrieve-client-keys/retrieve-client-keys.js';
 import { RetrieveCustomDomain } from './retrieve-custom-domain/retrieve-custom-domain.js';
 import { RetrieveManifest } from './retrieve-manifest/retrieve-manifest.js';
 import { UpdateAuthenticationProvider } from './update-authentication-provider/update-authentication-provider.js';
@@ -31,6 +32,7 @@ export const useCases = [
   DeleteAuthenticationProvider,
   ListAuthenticationProviders,
   RetrieveAuthenticationProvider,
+  RetrieveClientKeys,
   UpdateAuthenticationProvider,
   BeginSignIn,
   CompleteSignIn,

@@ -29,6 +29,18 @@ describe('a discovery document', () => {
     );
   });
 
+  it('must take ES256 where the client authenticates by a key [T761]', () => {
+    const of = { tokenEndpointAuthMethod: 'private_key_jwt', hasSecret: false };
+    const methods = { token_endpoint_auth_methods_supported: ['private_key_jwt'] };
+    const member = 'token_endpoint_auth_signing_alg_values_supported';
+    expect(fault({ ...methods, [member]: ['PS256', 'ES256'] }, of)).toBeUndefined();
+    expect(fault({ ...methods, [member]: ['PS256'] }, of)).toBe(
+      `${member} in the discovery document must contain ES256`,
+    );
+    expect(fault({ [member]: ['PS256'] })).toBeUndefined();
+    expect(fault({ token_endpoint_auth_methods_supported: ['none'] }, of)).toMatch(/must contain private_key_jwt$/);
+  });
+
   it('must not demand signed requests [T761]', () => {
     expect(fault({ require_signed_request_object: true })).toMatch(/^require_signed_request_object /);
     expect(fault({ require_signed_request_object: false })).toBeUndefined();

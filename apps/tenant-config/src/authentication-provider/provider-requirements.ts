@@ -26,6 +26,7 @@ export const exclusionOf = (
 ): string | undefined => {
   // Without the keys no ID token can be verified (OpenID Connect Discovery 1.0 §3).
   if (isAbsent(document['jwks_uri'])) return 'the discovery document has no jwks_uri';
+  const isByKey = tokenEndpointAuthMethod === 'private_key_jwt';
   const rules: Rule[] = [
     // RFC 7636 §4.2
     { member: 'code_challenge_methods_supported', supported: ['S256'] },
@@ -33,8 +34,9 @@ export const exclusionOf = (
     { member: 'response_modes_supported', supported: ['query'] },
     {
       member: 'token_endpoint_auth_methods_supported',
-      supported: hasSecret ? [tokenEndpointAuthMethod] : [tokenEndpointAuthMethod, 'none'],
+      supported: hasSecret || isByKey ? [tokenEndpointAuthMethod] : [tokenEndpointAuthMethod, 'none'],
     },
+    ...(isByKey ? [{ member: 'token_endpoint_auth_signing_alg_values_supported', supported: ['ES256'] }] : []),
   ];
   for (const { member, supported } of rules) {
     const { [member]: offered } = document;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { notFound, oauthError, unavailable } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
@@ -10,6 +11,7 @@ import {
   Outbound,
   PlatformConfig,
   ProviderKeys,
+  serviceContext,
   type Logger,
 } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
@@ -24,6 +26,7 @@ import {
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
 import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../authentication-provider/discovery.js';
 
+import { ClientKeys } from '../client-keys/client-keys.js';
 import { refusedBy } from './provider-errors.js';
 
 /** Of one request to a provider, milliseconds. */
@@ -61,6 +64,7 @@ export class SignInProviders {
     private readonly streams: Streams,
     private readonly secrets: ProviderSecrets,
     private readonly discovery: Discovery,
+    private readonly clientKeys: ClientKeys,
     private readonly outbound: Outbound,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -136,12 +140,26 @@ export class SignInProviders {
       document as oidc.ServerMetadata,
       settings.clientId,
       {},
-      authentication(settings, secret),
+      settings.tokenEndpointAuthMethod === 'private_key_jwt'
+        ? this.byKey(tenantId, document.issuer, events)
+        : authentication(settings, secret),
     );
     client.timeout = REQUEST_MS / 1000;
     client[oidc.customFetch] = (url, options) => this.sendRequest(tenantId, url, options);
     if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
     return { client, keys: this.keysOf(tenantId, document) };
+  }
+
+  /** `private_key_jwt` (OpenID Connect Core 1.0 §9), for the issuer alone: another audience would let a third party use it (RFC 7523bis). */
+  private byKey(tenantId: string, issuer: string, { requestId }: EventContext): oidc.ClientAuth {
+    return async (_server, { client_id: clientId }, body) => {
+      const now = Math.floor(this.clock.now().getTime() / 1000);
+      const events = serviceContext('tenant-config.client-keys', tenantId, requestId);
+      const claims = { iss: clientId, sub: clientId, aud: issuer, jti: randomUUID(), iat: now, exp: now + 60 };
+      body.set('client_id', clientId);
+      body.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
+      body.set('client_assertion', await this.clientKeys.signJwt(tenantId, claims, events));
+    };
   }
 
   /** The key set that a discovery document names. */

@@ -179,7 +179,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       tokenEndpointAuthMethod: {
         $ref: '#/components/schemas/TokenEndpointAuthMethod',
-        description: 'Client authentication at the token endpoint. Default `client_secret_basic`.',
+        description:
+          'Client authentication at the token endpoint. Default `client_secret_basic`. `private_key_jwt` needs no secret: the provider verifies it by the keys at `/v1/users/authentication-providers/jwks`, algorithm ES256.',
       },
       staticRequestParameters: {
         type: 'object',
@@ -2777,6 +2778,17 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     description:
       'Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.',
   },
+  ProviderClientKeySet: {
+    type: 'object',
+    properties: {
+      keys: {
+        type: 'array',
+        items: { type: 'object', additionalProperties: {} },
+        description: 'Public JWKs with `kty` EC, `crv` P-256, `use` sig, `alg` ES256, `kid`, `x` and `y`.',
+      },
+    },
+    required: ['keys'],
+  },
   ProviderCredentialsCheck: {
     type: 'object',
     properties: {
@@ -3374,7 +3386,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['mapFrom'],
   },
-  TokenEndpointAuthMethod: { type: 'string', enum: ['client_secret_basic', 'client_secret_post'] },
+  TokenEndpointAuthMethod: { type: 'string', enum: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'] },
   TokenRequest: {
     type: 'object',
     properties: {

@@ -1,11 +1,11 @@
 import { ArrayContains, ArrayMaxSize, IsArray, IsIn, IsString, Length, Matches } from 'class-validator';
-import { defineOperation, requires } from '../operation.js';
+import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
 import { Warning } from '../issuance/credential-configurations.js';
 import { readStepUp, requiredClaimsFault } from './sign-in-requirements.js';
 import { IsRecord, BoundedJson, BoundedText, Optional, Rule, Unique, Uuid } from '../validators.js';
 
-export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
+export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
 export type TokenEndpointAuthMethod = (typeof TOKEN_ENDPOINT_AUTH_METHODS)[number];
 
 /** Parameters that the platform itself sends to an authorization endpoint: static and forwarded parameters must not replace them. */
@@ -77,7 +77,10 @@ export class AuthenticationProviderRequest {
   })
   scope?: string[];
 
-  /** Client authentication at the token endpoint. Default `client_secret_basic`. */
+  /**
+   * Client authentication at the token endpoint. Default `client_secret_basic`. `private_key_jwt` needs no secret: the provider verifies it by the
+   * keys at `/v1/users/authentication-providers/jwks`, algorithm ES256.
+   */
   @Optional()
   @IsIn(TOKEN_ENDPOINT_AUTH_METHODS, { message: `must be one of: ${TOKEN_ENDPOINT_AUTH_METHODS.join(', ')}` })
   tokenEndpointAuthMethod?: TokenEndpointAuthMethod;
@@ -182,6 +185,21 @@ const EXAMPLE: AuthenticationProviderRequest = {
   clientId: 'attestry',
   clientSecret: 'the secret of the client',
 };
+
+export class ProviderClientKeySet {
+  /** Public JWKs with `kty` EC, `crv` P-256, `use` sig, `alg` ES256, `kid`, `x` and `y`. */
+  keys: Record<string, unknown>[];
+}
+
+export const retrieveClientKeys = defineOperation({
+  name: 'tenant-config.retrieve-client-keys',
+  summary: 'Retrieve the keys by which the tenant authenticates at its authentication provider',
+  description: 'For `jwks_uri` of the client at the provider, if `tokenEndpointAuthMethod` is `private_key_jwt`.',
+  http: { method: 'GET', path: `${path}/jwks`, success: 200, document: true, cacheControl: 'public, max-age=300' },
+  access: publicAccess,
+  errors,
+  response: ProviderClientKeySet,
+});
 
 export const createAuthenticationProvider = defineOperation({
   name: 'tenant-config.create-authentication-provider',

@@ -8,6 +8,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   authenticationProviderClaim: 'RN8YsgSrXK4s9vFe',
   authorizationOffer: 'oUM-UwMiWnsv5jbu',
   claimSources: 'vJVxL4T19rIjwOy1',
+  clientKeys: 'rmsLmjsieCWKvFAF',
   context: 'HGCRYYyxJ-0PI2P9',
   credential: 'tOm6NVN6-kBfridd',
   credentialConfiguration: 'Jsns6dVbXJpi_ee3',

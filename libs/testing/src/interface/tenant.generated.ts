@@ -1151,6 +1151,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/users/authentication-providers/jwks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the keys by which the tenant authenticates at its authentication provider
+     * @description For `jwks_uri` of the client at the provider, if `tokenEndpointAuthMethod` is `private_key_jwt`.
+     */
+    get: operations['retrieveClientKeys'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/users/search': {
     parameters: {
       query?: never;
@@ -2532,7 +2552,7 @@ export interface components {
       staticRequestParameters?: {
         [key: string]: unknown;
       };
-      /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
+      /** @description Client authentication at the token endpoint. Default `client_secret_basic`. `private_key_jwt` needs no secret: the provider verifies it by the keys at `/v1/users/authentication-providers/jwks`, algorithm ES256. */
       tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
       /** @description Issuer URL of the provider: https with a public host name and without a query. Port and fragment are dropped. */
       url: string;
@@ -4009,6 +4029,12 @@ export interface components {
      * @enum {string}
      */
     ProofType: 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019' | 'Ed25519Signature2018';
+    ProviderClientKeySet: {
+      /** @description Public JWKs with `kty` EC, `crv` P-256, `use` sig, `alg` ES256, `kid`, `x` and `y`. */
+      keys: {
+        [key: string]: unknown;
+      }[];
+    };
     /** @description What the token endpoint answered to the client's credentials. */
     ProviderCredentialsCheck: {
       /** @description `error` of the answer, as printable ASCII of at most 200 characters. */
@@ -4442,7 +4468,7 @@ export interface components {
       mapFrom: string;
     };
     /** @enum {string} */
-    TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
+    TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
     UpdateDocumentSignerRequest: {
       /** @description Of several active signers of an IACA the one that was changed last signs. */
       active: boolean;
@@ -11325,6 +11351,54 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveClientKeys: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProviderClientKeySet'];
+        };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
