@@ -2159,6 +2159,19 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     claimsToPersist: [],
     requiredClaims: {},
   },
+  'tenant-config.retrieve-client-keys': {
+    keys: [
+      {
+        kty: 'EC',
+        crv: 'P-256',
+        x: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+        y: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+        use: 'sig',
+        kid: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+        alg: 'ES256',
+      },
+    ],
+  },
   'tenant-config.retrieve-custom-domain': {
     name: 'Acme',
     logoUrl: 'https://brand.example/logo.png',
