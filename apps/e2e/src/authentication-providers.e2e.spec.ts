@@ -57,6 +57,7 @@ describe('an authentication provider over HTTP', () => {
       staticRequestParameters: {},
       forwardedRequestParameters: [],
       claimsToPersist: [],
+      requiredClaims: {},
     });
     expect(created.text).not.toContain(SECRET);
     expect(created.headers.get('cache-control')).toBe('no-store');
@@ -90,7 +91,7 @@ describe('an authentication provider over HTTP', () => {
       claimsToPersist: ['email', 'given_name'],
     };
     const { id, redirectUrl } = before!;
-    const after = { ...body, id, redirectUrl, clientSecret: MASKED };
+    const after = { ...body, id, redirectUrl, clientSecret: MASKED, requiredClaims: {} };
     expect(expectStatus(await providers.update(id, body), 200)).toEqual(after);
     expect(expectStatus(await providers.update(id, { ...body, clientSecret: MASKED }), 200)).toEqual(after);
     expect(expectStatus(await providers.retrieve(id), 200)).toEqual(after);
@@ -169,6 +170,7 @@ describe('a hostile discovery document', () => {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/keys`,
     scopes_supported: ['openid'],
   });
   /** Responses of creation and update; both change nothing. */

@@ -1189,6 +1189,7 @@ export const ROWS: Record<string, Row> = {
     refusal: { status: 400, param: 'id', location: 'params' },
     foreign: ({ foreign }) => ({ params: { id: foreign.authenticationProvider } }),
   },
+  'tenant-config.retrieve-client-keys': publicDocument,
   'tenant-config.update-authentication-provider': {
     right: async (world) => ({
       params: { id: await freshProvider(world) },
@@ -1203,6 +1204,12 @@ export const ROWS: Record<string, Row> = {
       params: { id: foreign.authenticationProvider },
       body: { url: provider.issuer, clientId: 'c' },
     }),
+  },
+  'tenant-config.check-authentication-provider': {
+    right: async (world) => ({ params: { id: await freshProvider(world) } }),
+    wrong: () => ({ params: { id: 'no-uuid' } }),
+    refusal: { status: 400, param: 'id', location: 'params' },
+    foreign: ({ foreign }) => ({ params: { id: foreign.authenticationProvider } }),
   },
   'tenant-config.delete-authentication-provider': {
     right: async (world) => ({ params: { id: await freshProvider(world) } }),

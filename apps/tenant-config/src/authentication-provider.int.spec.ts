@@ -108,6 +108,7 @@ describe('authentication providers', () => {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/keys`,
     scopes_supported: ['openid'],
     response_types_supported: ['code'],
   });
@@ -150,6 +151,7 @@ describe('authentication providers', () => {
       staticRequestParameters: {},
       forwardedRequestParameters: [],
       claimsToPersist: [],
+      requiredClaims: {},
     });
     expect(await retrieve('t1', made.id)).toEqual(made);
     expect(await list('t1')).toEqual({ data: [made] });
@@ -361,13 +363,16 @@ describe('authentication providers', () => {
       expect((await create('slash', { url: slash })).url).toBe(slash);
     });
 
-    it.each(['authorization_endpoint', 'token_endpoint', 'scopes_supported'])('must have %s [T47]', async (member) => {
-      expect(await fault((response, own) => json(response, { ...document(own), [member]: undefined }))).toEqual([
-        'invalid',
-        'url',
-        `the discovery document has no ${member}`,
-      ]);
-    });
+    it.each(['authorization_endpoint', 'token_endpoint', 'scopes_supported', 'jwks_uri'])(
+      'must have %s [T47, T761]',
+      async (member) => {
+        expect(await fault((response, own) => json(response, { ...document(own), [member]: undefined }))).toEqual([
+          'invalid',
+          'url',
+          `the discovery document has no ${member}`,
+        ]);
+      },
+    );
 
     it.each<[string, object, string]>([
       [
@@ -395,6 +400,21 @@ describe('authentication providers', () => {
         'other grant types only',
         { grant_types_supported: ['implicit'] },
         'the provider does not support the authorization code flow',
+      ],
+      [
+        'keys at an address that is none',
+        { jwks_uri: 'keys' },
+        'jwks_uri in the discovery document must be a public https URL',
+      ],
+      [
+        'another client authentication [T761]',
+        { token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt'] },
+        'token_endpoint_auth_methods_supported in the discovery document must contain client_secret_basic',
+      ],
+      [
+        'PKCE without S256 [T761]',
+        { code_challenge_methods_supported: ['plain'] },
+        'code_challenge_methods_supported in the discovery document must contain S256',
       ],
     ])('is refused with %s', async (_what, members, msg) => {
       expect(await fault((response, own) => json(response, { ...document(own), ...members }))).toEqual([

@@ -1,7 +1,15 @@
 import { Module } from '@nestjs/common';
-import { EngineAddresses, InnerHosts, Outbound, OutboundResolver, PlatformConfig } from '@attestry/service-kit';
+import {
+  Budgets,
+  EngineAddresses,
+  InnerHosts,
+  Outbound,
+  OutboundResolver,
+  PlatformConfig,
+} from '@attestry/service-kit';
 import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
 import { Discovery } from './authentication-provider/discovery.js';
+import { ClientKeys } from './client-keys/client-keys.js';
 import { DomainUsage } from './custom-domain/domain-usage.js';
 import { SignInProviders } from './sign-in/sign-in-providers.js';
 import { UserInfo } from './sign-in/user-info.js';
@@ -31,7 +39,9 @@ import { useCases } from './use-cases.generated.js';
     Discovery,
     ProviderSecrets,
     SignInProviders,
+    ClientKeys,
     UserInfo,
+    Budgets,
     // reactions
     TenantConfigReactions,
   ],

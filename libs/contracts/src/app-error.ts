@@ -80,6 +80,8 @@ export interface AppErrorOptions {
   check?: string;
   /** Name of the claim of a credential that rejected the request; for the log and the record of the call. */
   claim?: string;
+  /** Members of `metadata` of the record of the call; other services receive them, callers never do. */
+  recorded?: Record<string, unknown>;
   /** Logged, never sent to a caller. */
   cause?: unknown;
   /** Extra response headers, for example `Allow` or `WWW-Authenticate`. */
@@ -106,6 +108,7 @@ export class AppError extends Error {
   readonly details: ErrorDetail[] | undefined;
   readonly check: string | undefined;
   readonly claim: string | undefined;
+  readonly recorded: Record<string, unknown> | undefined;
   readonly headers: Record<string, string> | undefined;
 
   constructor(
@@ -118,6 +121,7 @@ export class AppError extends Error {
     this.details = options.details && shownDetails(options.details);
     this.check = options.check;
     this.claim = options.claim;
+    this.recorded = options.recorded;
     this.headers = options.headers;
   }
 
@@ -128,6 +132,7 @@ export class AppError extends Error {
       ...(this.details && { details: this.details }),
       ...(this.check !== undefined && { check: this.check }),
       ...(this.claim !== undefined && { claim: this.claim }),
+      ...(this.recorded && { recorded: this.recorded }),
       cause: this.cause,
       headers: { ...this.headers, ...headers },
     });
@@ -141,6 +146,7 @@ export class AppError extends Error {
       message: this.message,
       ...(this.details && { details: this.details }),
       ...(this.headers && { headers: this.headers }),
+      ...(this.recorded && { recorded: this.recorded }),
     };
   }
 
@@ -149,6 +155,7 @@ export class AppError extends Error {
       code: wire.code,
       ...(wire.details && { details: wire.details }),
       ...(wire.headers && { headers: wire.headers }),
+      ...(wire.recorded && { recorded: wire.recorded }),
     });
   }
 }
@@ -159,6 +166,7 @@ export interface WireAppError {
   message: string;
   details?: ErrorDetail[];
   headers?: Record<string, string>;
+  recorded?: Record<string, unknown>;
 }
 
 /** Maximum number of details of an error. */

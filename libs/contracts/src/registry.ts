@@ -43,6 +43,7 @@ export * from './management/management.operations.js';
 export * from './management/management.integration-events.js';
 export * from './tenant-config/authentication-providers.js';
 export * from './tenant-config/custom-domains.js';
+export * from './tenant-config/sign-in-requirements.js';
 export * from './tenant-config/sign-in.js';
 export * from './tenant-config/tenant-config.integration-events.js';
 export * from './dids/dids.operations.js';

@@ -143,7 +143,7 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
       expect(await signingKeys().ensureSigningKey(A, 'token', 'Ed25519')).toEqual(ensured[0]);
     });
 
-    it.each(['did', 'webhook', 'token', 'sign-in', 'certificate', 'encryption'] as const)(
+    it.each(['did', 'webhook', 'token', 'sign-in', 'certificate', 'encryption', 'client'] as const)(
       'ensures the second newest key of purpose %s once the newest was destroyed',
       async (purpose) => {
         const older = await signingKeys().ensureSigningKey(A, purpose, 'P-256');

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { DecryptOptions } from 'jose';
 
 /** Keys of purpose `encryption` decrypt and never sign; all others sign and never decrypt. */
-export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in' | 'certificate' | 'encryption';
+export type SigningPurpose = 'did' | 'webhook' | 'token' | 'sign-in' | 'certificate' | 'encryption' | 'client';
 /** `Bls12381G2` keys make BBS proofs; they have no {@link Signer}. */
 export type KeyAlgorithm = 'P-256' | 'Ed25519' | 'X25519' | 'Bls12381G2';
 

@@ -52,6 +52,7 @@ export * from './required-claims.js';
 export { EngineAddresses, InnerHosts } from './inner-hosts.js';
 export * from './outbound.js';
 export * from './outbound-resolver.js';
+export * from './provider-keys.js';
 export { recordPurgedTenants, purgingTenants } from './purged-tenants.js';
 export {
   bytesFor,

@@ -21,6 +21,10 @@ export const TENANT_CLIENT = { clientId: 'attestry', clientSecret: 'the-secret-o
 const DISCOVERY = '/.well-known/openid-configuration';
 const CALLBACK = '/v1/oauth/authentication/callback';
 
+/** The level that a request asks for. */
+const levelOf = ({ acr_values, claims }: Record<string, unknown>): string =>
+  [acr_values, claims].some((text) => typeof text === 'string' && /(^|")2("|$)/.test(text)) ? '2' : '1';
+
 /** A real OpenID provider on a free port of this machine, at which people sign in by naming themselves. */
 export class OpenIdProvider {
   /** Members of its discovery document that replace its own: of a provider that was moved, or broken into. */
@@ -40,8 +44,13 @@ export class OpenIdProvider {
   /**
    * @param audience of the access tokens: the resource they are for (RFC 8707)
    * @param userInfo where the claims are: by default in the ID token; otherwise only in UserInfo, as JSON or as a JWT
+   * @param options whether it takes or requires pushed authorization requests (RFC 9126)
    */
-  static async start(audience: string, userInfo?: 'json' | 'jwt'): Promise<OpenIdProvider> {
+  static async start(
+    audience: string,
+    userInfo?: 'json' | 'jwt',
+    { pushed = false, isPushRequired = false } = {},
+  ): Promise<OpenIdProvider> {
     // Loaded on demand, because it prints a message when it is loaded.
     const { Provider } = await import('oidc-provider');
     const accounts = new Map<string, ProviderAccount>();
@@ -72,9 +81,15 @@ export class OpenIdProvider {
         email: ['email', 'email_verified'],
       },
       conformIdTokenClaims: userInfo !== undefined,
+      acrValues: ['1', '2'],
       features: {
         devInteractions: { enabled: false },
         clientCredentials: { enabled: true },
+        claimsParameter: { enabled: true },
+        pushedAuthorizationRequests: {
+          enabled: pushed || isPushRequired,
+          requirePushedAuthorizationRequests: isPushRequired,
+        },
         jwtUserinfo: { enabled: userInfo === 'jwt' },
         resourceIndicators: {
           enabled: true,
@@ -140,7 +155,7 @@ export class OpenIdProvider {
             response,
             params['login_hint'] === undefined
               ? { error: 'access_denied', error_description: 'nobody signed in' }
-              : { login: { accountId: String(params['login_hint']) }, consent: {} },
+              : { login: { accountId: String(params['login_hint']), acr: levelOf(params) }, consent: {} },
           ),
         );
     });

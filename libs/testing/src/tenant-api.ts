@@ -379,6 +379,7 @@ export class TenantApi {
       update: (id: string, body: Schemas['AuthenticationProviderRequest']) =>
         answerTo(client.PUT(one, { params: { path: { id } }, body })),
       delete: (id: string) => answerTo(client.DELETE(one, { params: { path: { id } } })),
+      check: (id: string) => answerTo(client.POST(`${one}/check`, { params: { path: { id } } })),
     };
   }
 

@@ -1,6 +1,5 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload } from 'jose';
-import type { SignInRegistry } from '@attestry/service-kit';
-import type { KeySet } from './oidc-issuer.js';
+import type { KeySet, SignInRegistry } from '@attestry/service-kit';
 
 /** The built-in sign-in as an issuer of tokens: it runs in this process, so its keys are read, not fetched. */
 export class BuiltInIssuer {

@@ -9,14 +9,16 @@ import {
   LOGGER,
   Outbound,
   PlatformConfig,
+  PROVIDER_SIGNATURES,
   SignInRegistry,
+  type KeySet,
   type Logger,
   type PersonOfIssuer,
   type RequiredClaims,
 } from '@attestry/service-kit';
 import { BuiltInIssuer } from './built-in-issuer.js';
 import { checkUserToken, claimRefusal } from './check-user-token.js';
-import { OidcIssuer, type KeySet } from './oidc-issuer.js';
+import { OidcIssuer } from './oidc-issuer.js';
 
 /** The issuer of tokens for people, and its keys. */
 interface TokenIssuer {
@@ -26,20 +28,6 @@ interface TokenIssuer {
   hasEnded?(claims: JWTPayload): Promise<boolean>;
 }
 
-/** Signatures that only the provider can make: never `none`, never a shared secret. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 /** A verified token is accepted without checking the keys again for at most this long, milliseconds. */
 const REMEMBER_MS = 60_000;
 /** How far the provider's clock may be from ours, seconds. */
@@ -125,8 +113,8 @@ export class UserTokenVerifier {
       const keys = await this.keys(now, deadline, fresh);
       try {
         const { payload } = await jwtVerify(token, keys, {
-          algorithms: ALGORITHMS,
-          // It distinguishes an access token from an ID token, whose audience is a client in any case (RFC 9068 §2.1).
+            algorithms: PROVIDER_SIGNATURES,
+            // It distinguishes an access token from an ID token, whose audience is a client in any case (RFC 9068 §2.1).
           typ: 'at+jwt',
           issuer: this.provider!.issuer,
           audience: this.audience,

@@ -46,10 +46,12 @@ export interface PendingAuthorization extends AcceptedRequest {
   /** For the provider. */
   nonce: string;
   codeVerifier: string;
+  /** When the sign-in began, milliseconds since the epoch; absent in requests of earlier releases. */
+  begunAt?: number;
 }
 
 /** An authorization request whose person signed in. */
-export interface AuthenticatedRequest extends Omit<PendingAuthorization, 'nonce' | 'codeVerifier'> {
+export interface AuthenticatedRequest extends Omit<PendingAuthorization, 'nonce' | 'codeVerifier' | 'begunAt'> {
   userInfo?: UserInfoOutcome;
 }
 

@@ -48,6 +48,7 @@ export class ProviderSignIn {
     const { issuer } = request;
     const binding = this.pending.binding();
     const [nonce, codeVerifier] = [makeSecret(), makeSecret()];
+    const begunAt = this.clock.now().getTime();
     const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
     const begun = await this.begin(
       { redirectUrl: `${issuer}${CALLBACK}`, state: binding.id, nonce, codeChallenge, query },
@@ -60,6 +61,7 @@ export class ProviderSignIn {
       ...(begun.identitySpaceId !== undefined && { identitySpaceId: begun.identitySpaceId }),
       nonce,
       codeVerifier,
+      begunAt,
     });
     return { url: begun.url, cookie: signInCookies.set(binding, issuer) };
   }
@@ -88,7 +90,10 @@ export class ProviderSignIn {
     this.refusalRecordedAt.set(tenantId, now);
     const call = new CallRecord(authorize, context, { startedAt: new Date(now).toISOString() });
     const { kind, code, message } = refusal;
-    call.details = { outcome: 'FAIL', metadata: { error: { status: HTTP_STATUS[kind], code, message } } };
+    call.details = {
+      outcome: 'FAIL',
+      metadata: { ...refusal.recorded, error: { status: HTTP_STATUS[kind], code, message } },
+    };
     await this.recorder.add(call.messageOf(new Date(now).toISOString()), context.deadline);
   }
 }

@@ -85,7 +85,7 @@ export class CompleteAuthorization {
     const events = withoutRecord(record.events);
     const userId = await this.users.findOrCreateUser(tenantId, { ...person, providerId }, events);
 
-    const { nonce: _, codeVerifier: __, ...request } = waiting;
+    const { nonce: _, codeVerifier: __, begunAt: ___, ...request } = waiting;
     const authenticated = { ...request, ...(userInfo && { userInfo }) };
     const hook = await this.hooks.find(tenantId);
     if (hook) {
@@ -96,7 +96,7 @@ export class CompleteAuthorization {
   }
 
   private async signedIn(
-    { providerId, identitySpaceId, nonce, codeVerifier, issuer, entries }: PendingAuthorization,
+    { providerId, identitySpaceId, nonce, codeVerifier, begunAt, issuer, entries }: PendingAuthorization,
     state: string,
     query: URLSearchParams,
     context: HolderContext,
@@ -104,6 +104,7 @@ export class CompleteAuthorization {
     const body = {
       ...{ providerId, nonce, codeVerifier, state },
       ...(identitySpaceId !== undefined && { identitySpaceId }),
+      ...(begunAt !== undefined && { begunAt }),
       redirectUrl: `${issuer}${CALLBACK}`,
       query: query.toString(),
       mappedClaims: await this.mappedClaims(context.tenant.id, entries),

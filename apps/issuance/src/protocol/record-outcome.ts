@@ -84,7 +84,11 @@ export const recordOutcome = async <T>(
     if (!refusal) return;
     const error = { status: HTTP_STATUS[refusal.kind], code: refusal.code, message: refusal.message };
     const claim = refusal.claim !== undefined && { claim: refusal.claim };
-    record.details = { ...record.details, outcome: 'FAIL', metadata: { ...metadata, ...claim, error } };
+    record.details = {
+      ...record.details,
+      outcome: 'FAIL',
+      metadata: { ...metadata, ...claim, ...refusal.recorded, error },
+    };
   };
   const wallet: WalletRecord = {
     events: { ...eventContext(context), record },

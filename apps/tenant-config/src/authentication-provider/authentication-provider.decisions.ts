@@ -1,11 +1,19 @@
 import { invalidBody, notFound, tooLarge, type AuthenticationProviderRequest } from '@attestry/contracts';
 import type { AuthenticationProviderEvent, ProviderSettings } from './authentication-provider.events.js';
+import type { IntendedClient } from './provider-requirements.js';
 import type { AuthenticationProviderState, ActiveProvider } from './authentication-provider.state.js';
 
 /** Bytes as JSON: an event with its envelope has at most 1 MiB. */
 const MAX_SETTINGS = 900_000;
 
 const DEFAULT_SCOPE = ['openid', 'profile', 'email'];
+
+const DEFAULT_METHOD = 'client_secret_basic';
+
+export const intendedClient = (
+  { tokenEndpointAuthMethod }: Pick<AuthenticationProviderRequest, 'tokenEndpointAuthMethod'>,
+  hasSecret: boolean,
+): IntendedClient => ({ tokenEndpointAuthMethod: tokenEndpointAuthMethod ?? DEFAULT_METHOD, hasSecret });
 
 /** The request with its defaults; the addresses are those of the discovery document. @throws 413 */
 export const settingsOf = (
@@ -18,10 +26,11 @@ export const settingsOf = (
     tokenEndpointOrigin,
     clientId: request.clientId,
     scope: request.scope ?? DEFAULT_SCOPE,
-    tokenEndpointAuthMethod: request.tokenEndpointAuthMethod ?? 'client_secret_basic',
+    tokenEndpointAuthMethod: request.tokenEndpointAuthMethod ?? DEFAULT_METHOD,
     staticRequestParameters: request.staticRequestParameters ?? {},
     forwardedRequestParameters: request.forwardedRequestParameters ?? [],
     claimsToPersist: request.claimsToPersist ?? [],
+    requiredClaims: (request.requiredClaims ?? {}) as Record<string, unknown[]>,
   };
   if (Buffer.byteLength(JSON.stringify(settings)) > MAX_SETTINGS) throw tooLarge('the settings as JSON', MAX_SETTINGS);
   return settings;
@@ -58,6 +67,7 @@ const text = ({ url, issuer, tokenEndpointOrigin, clientId, ...rest }: ProviderS
     rest.staticRequestParameters,
     rest.forwardedRequestParameters,
     rest.claimsToPersist,
+    rest.requiredClaims,
   ]);
 
 const originOf = (url: string): string => new URL(url).origin;

@@ -36,7 +36,15 @@ describe('an authentication provider', () => {
       staticRequestParameters: {},
       forwardedRequestParameters: [],
       claimsToPersist: [],
+      requiredClaims: {},
     }));
+
+  it('is saved again by an update that repeats what an earlier release stored [T753]', () => {
+    const { requiredClaims: _, ...before } = settings;
+    given([{ type: 'AuthenticationProviderCreated', data: { providerId: 'p', ...before, createdAt: now } }])
+      .when((state) => updateAuthenticationProvider(state, { settings }, facts))
+      .then([{ type: 'AuthenticationProviderChanged', data: { providerId: 'p', ...settings } }]);
+  });
 
   it('fits into an event', () => {
     const staticRequestParameters = Object.fromEntries(

@@ -11,6 +11,7 @@ import {
   type Logger,
 } from '@attestry/service-kit';
 import { parse } from 'tldts';
+import { exclusionOf, type IntendedClient } from './provider-requirements.js';
 
 /** Of the whole exchange, milliseconds. */
 const DISCOVERY_MS = 5000;
@@ -38,6 +39,17 @@ export const tokenEndpointOriginOf = ({ token_endpoint: endpoint }: DiscoveryDoc
 const refused = (msg: string, value?: string): AppError =>
   invalidBody('url', msg, value !== undefined && value.length <= 200 ? value : undefined);
 
+/** The document could not be requested. */
+export class DocumentUnreachable extends Error {
+  override readonly name = 'DocumentUnreachable';
+}
+
+/** @param msg what the caller can correct: it must not reveal internal names */
+const unreachable = (msg: string, url: string): AppError => {
+  const { kind, message, details } = refused(msg, url);
+  return new AppError(kind, message, { details: details!, cause: new DocumentUnreachable(msg) });
+};
+
 const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
 
 const DISCOVERY_PATH = '/.well-known/openid-configuration';
@@ -59,9 +71,9 @@ export class Discovery {
   ) {}
 
   /** @throws 400 on `url`; 503 when the tenant's DNS look-ups took too long */
-  async discoverProvider(tenantId: string, text: string): Promise<Discovered> {
+  async discoverProvider(tenantId: string, text: string, client: IntendedClient): Promise<Discovered> {
     const address = this.accepted(tenantId, text);
-    const document = await this.document(tenantId, address, issuerOf(text));
+    const document = await this.usableDocument(tenantId, address, client, issuerOf(text));
     for (const name of CALLED_ENDPOINTS) {
       const endpoint = document[name];
       const isUrl = typeof endpoint === 'string' && URL.canParse(endpoint);
@@ -71,6 +83,16 @@ export class Discovery {
     // As the document spells it (§4.3): the text of the request, or its ASCII form.
     const url = withoutSlash(document.issuer);
     return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
+  }
+
+  /** {@link document}, if nothing in it excludes the client. @throws 400 on `url` */
+  async usableDocument(tenantId: string, url: string, client: IntendedClient, given = url): Promise<DiscoveryDocument> {
+    const document = await this.document(tenantId, url, given);
+    const exclusion = exclusionOf(document, client);
+    if (exclusion !== undefined) throw refused(exclusion, given);
+    if (this.faultOfEndpoint(tenantId, document['jwks_uri']))
+      throw refused('jwks_uri in the discovery document must be a public https URL', given);
+    return document;
   }
 
   /**
@@ -133,11 +155,10 @@ export class Discovery {
       });
     } catch (error) {
       this.logger.info({ tenantId, url, error: String(error) }, 'discovery document not fetched');
-      // Only what the caller can correct: the message must not reveal internal names.
       if (error instanceof DnsBudgetExceeded) throw error;
       if (error instanceof AnswerTooLarge) throw refused('the discovery document is too large', url);
-      if (error instanceof TargetRefused) throw refused('must resolve to a public address', url);
-      throw refused('the discovery document could not be fetched', url);
+      if (error instanceof TargetRefused) throw unreachable('must resolve to a public address', url);
+      throw unreachable('the discovery document could not be fetched', url);
     }
     if (answer.status !== 200)
       throw refused(`the request for ${shownName(`${url}${DISCOVERY_PATH}`)} returned status ${answer.status}`, url);
@@ -161,7 +182,7 @@ export class Discovery {
 }
 
 /** Endpoints that the platform calls; the authorization endpoint is opened by browsers. */
-const CALLED_ENDPOINTS = ['token_endpoint', 'jwks_uri', 'userinfo_endpoint'];
+const CALLED_ENDPOINTS = ['token_endpoint', 'jwks_uri', 'userinfo_endpoint', 'pushed_authorization_request_endpoint'];
 
 const listed = (value: unknown): value is unknown[] => Array.isArray(value);
 

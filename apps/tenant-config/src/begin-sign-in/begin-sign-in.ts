@@ -1,3 +1,4 @@
+import { Inject } from '@nestjs/common';
 import {
   asciiAddress,
   beginSignIn,
@@ -5,21 +6,65 @@ import {
   type BegunSignIn,
   type TenantServiceContext,
 } from '@attestry/contracts';
-import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
+import { eventContext, LOGGER, Operation, requestFields, type Logger, type RequestOf } from '@attestry/service-kit';
+import * as oidc from 'openid-client';
+import { pushEndpointOf } from '../authentication-provider/provider-requirements.js';
 import { authenticationParameters } from '../sign-in/authentication-parameters.js';
-import { SignInProviders } from '../sign-in/sign-in-providers.js';
+import { asOAuthError, loggedFailure, providerFailed } from '../sign-in/sign-in-failures.js';
+import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-providers.js';
 
+/** Least time that is left for a request to the provider and what follows, milliseconds: a request may take 5 s. */
+const LEAST_MS = 6500;
+
+/**
+ * The address of the provider for a browser. Parameters are pushed where the provider takes them (RFC 9126), so that they cannot be changed on
+ * the way (ADR 0113).
+ */
 @Operation(beginSignIn)
 export class BeginSignIn {
-  constructor(private readonly providers: SignInProviders) {}
+  constructor(
+    private readonly providers: SignInProviders,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
 
   async execute({ body }: RequestOf<typeof beginSignIn>, context: TenantServiceContext): Promise<BegunSignIn> {
-    const { settings, client } = await this.providers.current(context.tenant.id, eventContext(context));
+    const provider = await this.providers.current(context.tenant.id, eventContext(context));
+    const { settings, client } = provider;
     const parameters = authenticationParameters(settings, body);
     parameters.set('client_id', settings.clientId);
+    const sent = (await this.pushed(provider, parameters, context)) ?? parameters;
     // RFC 6749 §3.1: the query of the endpoint is retained, and no parameter is sent twice.
-    const url = withParameters(asciiAddress(client.serverMetadata().authorization_endpoint!), parameters);
+    const url = withParameters(asciiAddress(client.serverMetadata().authorization_endpoint!), sent);
     const { providerId, identitySpaceId } = settings;
     return { providerId, ...(identitySpaceId !== undefined && { identitySpaceId }), url };
+  }
+
+  /**
+   * Parameters that stand for pushed ones; undefined where the browser takes them all.
+   * @throws AppError where the provider requires pushed requests and does not take this one
+   */
+  private async pushed(
+    { settings, client }: SignInProvider,
+    parameters: URLSearchParams,
+    context: TenantServiceContext,
+  ): Promise<URLSearchParams | undefined> {
+    const { supportsPKCE: _, ...metadata } = client.serverMetadata();
+    const isRequired = metadata.require_pushed_authorization_requests === true;
+    const isInTime = context.deadline - Date.now() >= LEAST_MS;
+    if (!isRequired && (pushEndpointOf(metadata) === undefined || !isInTime)) return undefined;
+    if (pushEndpointOf(metadata) === undefined)
+      throw providerFailed('requires pushed requests at another origin than that of its token endpoint');
+    try {
+      const url = await oidc.buildAuthorizationUrlWithPAR(client, parameters);
+      const requestUri = url.searchParams.get('request_uri')!;
+      return new URLSearchParams({ client_id: settings.clientId, request_uri: requestUri });
+    } catch (error) {
+      this.logger.info(
+        { ...requestFields(context), providerId: settings.providerId, isRequired, ...loggedFailure(error) },
+        'authorization request not pushed',
+      );
+      if (isRequired) throw asOAuthError(error, 'pushed request');
+      return undefined;
+    }
   }
 }

@@ -11,6 +11,7 @@ import { authenticationProviderClaim } from '../authentication-provider/authenti
 import {
   createAuthenticationProvider as decide,
   activeProvider,
+  intendedClient,
   settingsOf,
 } from '../authentication-provider/authentication-provider.decisions.js';
 import {
@@ -47,7 +48,10 @@ export class CreateAuthenticationProvider {
       );
     // A tenant that has a provider is refused before any document is fetched.
     await claim((await this.streams.load(authenticationProviderClaim, claims)).state);
-    const settings = settingsOf(body, await this.discovery.discoverProvider(tenant.id, body.url));
+    const settings = settingsOf(
+      body,
+      await this.discovery.discoverProvider(tenant.id, body.url, intendedClient(body, body.clientSecret !== undefined)),
+    );
     await this.streams.runDecision(authenticationProviderClaim, claims, claim, eventContext(context));
     const { clientSecret } = body;
     const secret =

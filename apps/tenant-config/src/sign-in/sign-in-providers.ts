@@ -1,7 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { notFound, oauthError, unavailable } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
-import { CLOCK, LOGGER, Outbound, PlatformConfig, type Logger } from '@attestry/service-kit';
+import {
+  CLOCK,
+  DocumentInvalid,
+  fetchDocument,
+  LOGGER,
+  MAX_PROVIDER_BYTES,
+  Outbound,
+  PlatformConfig,
+  ProviderKeys,
+  serviceContext,
+  type Logger,
+} from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import * as oidc from 'openid-client';
 import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
@@ -14,11 +26,14 @@ import {
 import { ProviderSecrets } from '../authentication-provider/provider-secrets.js';
 import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../authentication-provider/discovery.js';
 
+import { ClientKeys } from '../client-keys/client-keys.js';
+import { refusedBy } from './provider-errors.js';
+
 /** Of one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;
-/** Real token responses and key sets have less than 50 KB. */
-const MAX_ANSWER_BYTES = 262_144;
-/** How long a provider's documents are cached: endpoints and keys. */
+/** Check that refuses a token endpoint with another origin than the saved one. */
+export const OTHER_ORIGIN = 'token-endpoint-origin';
+/** How long a provider's document is cached. */
 const FRESH_MS = 600_000;
 /** Pause before the documents of a provider that failed are fetched again: sign-ins begin without authentication. */
 const UNUSABLE_MS = 5000;
@@ -27,12 +42,15 @@ const UNUSABLE_MS = 5000;
 export interface SignInProvider {
   settings: ActiveProvider;
   client: oidc.Configuration;
+  keys: ProviderKeys;
 }
+
+export type Connection = Pick<SignInProvider, 'client' | 'keys'>;
 
 interface Known {
   /** Settings of which the client was created. */
   settings: string;
-  client: oidc.Configuration;
+  connection: Connection;
   madeAt: number;
 }
 
@@ -46,6 +64,7 @@ export class SignInProviders {
     private readonly streams: Streams,
     private readonly secrets: ProviderSecrets,
     private readonly discovery: Discovery,
+    private readonly clientKeys: ClientKeys,
     private readonly outbound: Outbound,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -72,52 +91,90 @@ export class SignInProviders {
       authenticationProviderStream(tenantId, providerId),
     );
     if (state.status !== 'active') throw notFound();
-    return { settings: state, client: await this.client(tenantId, state, events) };
+    return { settings: state, ...(await this.connection(tenantId, state, events)) };
   }
 
-  private async client(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<oidc.Configuration> {
+  private async connection(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<Connection> {
     const { providerId } = settings;
     const madeOf = JSON.stringify(settings);
     const now = this.clock.now().getTime();
     const known = this.known.get(providerId);
-    if (known?.settings === madeOf && now - known.madeAt < FRESH_MS) return known.client;
+    if (known?.settings === madeOf && now - known.madeAt < FRESH_MS) return known.connection;
     const failed = this.unusable.get(providerId);
     if (failed?.settings === madeOf && now < failed.until)
       throw unavailable(
         'The authentication provider cannot be used',
         new Error('its discovery document was unusable a moment ago'),
       );
-    const client = await this.connect(tenantId, settings, events);
-    this.known.set(providerId, { settings: madeOf, client, madeAt: now });
-    return client;
+    const connection = await this.connect(tenantId, settings, events);
+    this.known.set(providerId, { settings: madeOf, connection, madeAt: now });
+    return connection;
   }
 
-  private async connect(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<oidc.Configuration> {
-    const [secret, document] = await Promise.all([
-      this.secrets.openSecret(tenantId, settings),
-      this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
-        const until = this.clock.now().getTime() + UNUSABLE_MS;
-        this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });
-        this.logger.warn(
-          { requestId: events.requestId, tenantId, providerId: settings.providerId, error: String(error) },
-          'authentication provider unusable',
-        );
-        throw unavailable('The authentication provider cannot be used', error);
-      }),
-    ]);
+  private async connect(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<Connection> {
+    const document = await this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
+      const until = this.clock.now().getTime() + UNUSABLE_MS;
+      this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });
+      this.logger.warn(
+        { requestId: events.requestId, tenantId, providerId: settings.providerId, error: String(error) },
+        'authentication provider unusable',
+      );
+      throw unavailable('The authentication provider cannot be used', error);
+    });
+    return this.connectWith(tenantId, settings, document, events);
+  }
+
+  /**
+   * With the present document of the provider.
+   * @throws `server_error` when its credentials would be sent to another origin than when it was saved
+   */
+  async connectWith(
+    tenantId: string,
+    settings: ActiveProvider,
+    document: DiscoveryDocument,
+    events: EventContext,
+  ): Promise<Connection> {
+    const secret = await this.secrets.openSecret(tenantId, settings);
     await this.checkTokenEndpoint(tenantId, settings, document, events);
     const client = new oidc.Configuration(
       document as oidc.ServerMetadata,
       settings.clientId,
       {},
-      authentication(settings, secret),
+      settings.tokenEndpointAuthMethod === 'private_key_jwt'
+        ? this.byKey(tenantId, document.issuer, events)
+        : authentication(settings, secret),
     );
     client.timeout = REQUEST_MS / 1000;
     client[oidc.customFetch] = (url, options) => this.sendRequest(tenantId, url, options);
-    // The ID token's signature is checked too, not only the connection.
-    oidc.enableNonRepudiationChecks(client);
     if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
-    return client;
+    return { client, keys: this.keysOf(tenantId, document) };
+  }
+
+  /** `private_key_jwt` (OpenID Connect Core 1.0 §9), for the issuer alone: another audience would let a third party use it (RFC 7523bis). */
+  private byKey(tenantId: string, issuer: string, { requestId }: EventContext): oidc.ClientAuth {
+    return async (_server, { client_id: clientId }, body) => {
+      const now = Math.floor(this.clock.now().getTime() / 1000);
+      const events = serviceContext('tenant-config.client-keys', tenantId, requestId);
+      const claims = { iss: clientId, sub: clientId, aud: issuer, jti: randomUUID(), iat: now, exp: now + 60 };
+      body.set('client_id', clientId);
+      body.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
+      body.set('client_assertion', await this.clientKeys.signJwt(tenantId, claims, events));
+    };
+  }
+
+  /** The key set that a discovery document names. */
+  keysOf(tenantId: string, document: DiscoveryDocument): ProviderKeys {
+    return new ProviderKeys((deadline) => this.requestKeys(tenantId, document, deadline));
+  }
+
+  private async requestKeys(
+    tenantId: string,
+    { jwks_uri: url }: DiscoveryDocument,
+    deadline: number,
+  ): Promise<Record<string, unknown>> {
+    if (typeof url !== 'string' || !URL.canParse(url))
+      throw new DocumentInvalid('the discovery document has no jwks_uri', true);
+    return fetchDocument(this.outbound, url, { tenantId, deadline });
   }
 
   /**
@@ -147,17 +204,17 @@ export class SignInProviders {
     throw oauthError(
       'server_error',
       'the token endpoint of the authentication provider has another origin than when the provider was saved',
-      { check: 'token-endpoint-origin' },
+      { check: OTHER_ORIGIN },
     );
   }
 
+  /** @throws ProviderRefused by an endpoint that the client authenticates at */
   private async sendRequest(
     tenantId: string,
     url: string,
     { method, headers, body }: oidc.CustomFetchOptions,
   ): Promise<Response> {
-    if (method !== 'GET' && method !== 'POST')
-      throw new Error(`method ${method} is not supported for requests to a provider`);
+    if (method !== 'POST') throw new Error(`method ${method} is not supported for requests to a provider`);
     const answer = await this.outbound.send(url, {
       tenantId,
       method,
@@ -165,8 +222,9 @@ export class SignInProviders {
       ...(body !== undefined &&
         body !== null && { body: body instanceof URLSearchParams ? body.toString() : textOf(body) }),
       timeoutMs: REQUEST_MS,
-      maxBytes: MAX_ANSWER_BYTES,
+      maxBytes: MAX_PROVIDER_BYTES,
     });
+    if (answer.status >= 300) throw refusedBy(answer.status, answer.body);
     const bytes = answer.body.byteLength ? new Uint8Array(answer.body) : null;
     return new Response(bytes, { status: answer.status, headers: answer.headers });
   }

@@ -1,7 +1,18 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { mediaTypeOf, oauthError, type AppError } from '@attestry/contracts';
-import { AnswerTooLarge, DnsBudgetExceeded, Outbound, parseAnswer, type OutboundAnswer } from '@attestry/service-kit';
-import * as oidc from 'openid-client';
+import {
+  AnswerTooLarge,
+  CLOCK,
+  DnsBudgetExceeded,
+  Outbound,
+  parseAnswer,
+  PROVIDER_SIGNATURES,
+  type OutboundAnswer,
+} from '@attestry/service-kit';
+import type { Clock } from '@attestry/event-store';
+import { jwtVerify, type JWTPayload } from 'jose';
+import type * as oidc from 'openid-client';
+import { UNREACHABLE } from './provider-errors.js';
 import type { SignInProvider } from './sign-in-providers.js';
 
 /** Of the request, milliseconds; less where the sign-in has less left. */
@@ -11,15 +22,26 @@ const RESERVED_MS = 1500;
 const MAX_BYTES = 65_536;
 
 /** Claims of a UserInfo response, with its JSON text; or why there are none. */
-export type UserInfoClaims = { claims: Record<string, unknown>; text: string } | { failure: string };
+export type UserInfoClaims =
+  | { claims: Record<string, unknown>; text: string }
+  | {
+      failure: string;
+      /** A later request may succeed. */
+      isTemporary: boolean;
+    };
 
-/** For what the guard or the network refuses: a difference would describe networks that the tenant cannot reach. */
-const UNREACHABLE = 'the address is not allowed or cannot be reached';
 const NOT_VERIFIED = 'the answer was a JWT that could not be verified';
 const TOO_LATE = `there was no answer within ${REQUEST_MS / 1000} seconds`;
 
 class UserInfoFailed extends Error {
   override readonly name = 'UserInfoFailed';
+
+  constructor(
+    message: string,
+    readonly isTemporary = false,
+  ) {
+    super(message);
+  }
 }
 
 /**
@@ -28,7 +50,10 @@ class UserInfoFailed extends Error {
  */
 @Injectable()
 export class UserInfo {
-  constructor(private readonly outbound: Outbound) {}
+  constructor(
+    private readonly outbound: Outbound,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
   /**
    * @param subject of the ID token
@@ -43,15 +68,15 @@ export class UserInfo {
     try {
       const endpoint = this.endpointOf(tenantId, provider.client);
       const timeoutMs = Math.min(REQUEST_MS, deadline - RESERVED_MS - Date.now());
-      if (timeoutMs < 1) throw new UserInfoFailed('the sign-in had no time left for it');
+      if (timeoutMs < 1) throw new UserInfoFailed('the sign-in had no time left for it', true);
       const answer = await this.send(tenantId, endpoint, accessToken, Math.floor(timeoutMs));
       const { claims, text, isSigned } = read(answer);
       // Also of a response whose signature is wrong: it is about another person.
       checkSubject(claims, subject);
-      if (isSigned) await verify(answer, provider, endpoint);
+      if (isSigned) await verify(answer, provider, { now: this.clock.now().getTime(), deadline });
       return { claims, text };
     } catch (error) {
-      if (error instanceof UserInfoFailed) return { failure: error.message };
+      if (error instanceof UserInfoFailed) return { failure: error.message, isTemporary: error.isTemporary };
       throw error;
     }
   }
@@ -83,8 +108,10 @@ export class UserInfo {
       });
     } catch (error) {
       if (error instanceof AnswerTooLarge) throw new UserInfoFailed('the answer has more than 64 KiB');
-      if (error instanceof DnsBudgetExceeded) throw new UserInfoFailed('the DNS look-ups of the tenant took too long');
-      throw new UserInfoFailed((error as { name?: unknown }).name === 'TimeoutError' ? TOO_LATE : UNREACHABLE);
+      if (error instanceof DnsBudgetExceeded)
+        throw new UserInfoFailed('the DNS look-ups of the tenant took too long', true);
+      const isLate = (error as { name?: unknown }).name === 'TimeoutError';
+      throw new UserInfoFailed(isLate ? TOO_LATE : UNREACHABLE, isLate);
     }
   }
 }
@@ -100,7 +127,7 @@ interface Read {
 
 const read = ({ status, headers, body }: OutboundAnswer): Read => {
   if (REDIRECTS.includes(status)) throw new UserInfoFailed(`the answer was a redirect, status ${status}`);
-  if (status !== 200) throw new UserInfoFailed(`the answer had status ${status}`);
+  if (status !== 200) throw new UserInfoFailed(`the answer had status ${status}`, status === 429 || status >= 500);
   const type = mediaTypeOf(headers['content-type']);
   if (type === 'application/json') return { ...objectOf(body), isSigned: false };
   if (type !== 'application/jwt')
@@ -121,40 +148,33 @@ const objectOf = (body: Uint8Array): Omit<Read, 'isSigned'> => {
   throw new UserInfoFailed('the answer was not a JSON object');
 };
 
+/** How far the provider's clock may be from ours, seconds, as for an ID token. */
+const TOLERANCE_SECONDS = 30;
+
 /** §5.3.4: the signature by a published key of the provider, and `iss`, `aud` and times, where it has them. */
 const verify = async (
-  { body, headers, status }: OutboundAnswer,
-  { client, settings }: SignInProvider,
-  endpoint: string,
+  { body }: OutboundAnswer,
+  { client, keys, settings }: SignInProvider,
+  { now, deadline }: { now: number; deadline: number },
 ): Promise<void> => {
-  const { supportsPKCE: _, ...metadata } = client.serverMetadata();
-  const algorithms = metadata.userinfo_signing_alg_values_supported ??
+  const metadata = client.serverMetadata();
+  const announced = metadata.userinfo_signing_alg_values_supported ??
     metadata.id_token_signing_alg_values_supported ?? ['RS256'];
-  const verifier = new oidc.Configuration(
-    { ...metadata, userinfo_endpoint: endpoint, userinfo_signing_alg_values_supported: algorithms },
-    settings.clientId,
-    {},
-    oidc.None(),
-  );
-  const keys = oidc.getJwksCache(client);
-  if (keys) oidc.setJwksCache(verifier, keys);
-  const { [oidc.customFetch]: fetch } = client;
-  let isAnswered = false;
-  verifier[oidc.customFetch] = (url, options) => {
-    if (isAnswered) return fetch!(url, options);
-    isAnswered = true;
-    return Promise.resolve(new Response(new Uint8Array(body), { status, headers }));
-  };
-  verifier.timeout = client.timeout;
-  oidc.enableNonRepudiationChecks(verifier);
-  // The guard has checked the endpoint, and checks that of the keys.
-  oidc.allowInsecureRequests(verifier);
+  const token = Buffer.from(body).toString('latin1');
+  const algorithms = PROVIDER_SIGNATURES.filter((name) => announced.includes(name));
+  let payload: JWTPayload;
   try {
-    await oidc.fetchUserInfo(verifier, 'not sent', oidc.skipSubjectCheck);
-  } catch (error) {
-    if (error instanceof oidc.ClientError) throw new UserInfoFailed(NOT_VERIFIED);
-    throw error;
+    ({ payload } = await keys.verify(now, deadline - RESERVED_MS, (set) =>
+      jwtVerify(token, set, { algorithms, clockTolerance: TOLERANCE_SECONDS }),
+    ));
+  } catch {
+    // Also without keys: what cannot be verified is not used.
+    throw new UserInfoFailed(NOT_VERIFIED);
   }
+  const { iss, aud } = payload;
+  const audiences = Array.isArray(aud) ? aud : [aud];
+  if (iss !== undefined && iss !== metadata.issuer) throw new UserInfoFailed(NOT_VERIFIED);
+  if (aud !== undefined && !audiences.includes(settings.clientId)) throw new UserInfoFailed(NOT_VERIFIED);
 };
 
 const checkSubject = ({ sub }: Record<string, unknown>, subject: string): void => {

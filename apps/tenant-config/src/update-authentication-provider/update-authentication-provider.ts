@@ -5,6 +5,7 @@ import { eventContext, IDS, isMaskOf, Operation, type RequestOf } from '@attestr
 import {
   checkSecretStays,
   activeProvider,
+  intendedClient,
   movedAddress,
   settingsOf,
   updateAuthenticationProvider as decide,
@@ -39,7 +40,9 @@ export class UpdateAuthenticationProvider {
     const isSecretInClear = clientSecret !== undefined && !isMaskOf(clientSecret, stored, 'clientSecret');
     // Before the new address is contacted.
     checkSecretStays(current, { url: this.discovery.accepted(tenant.id, url) }, { isSecretInClear });
-    const settings = settingsOf(request.body, await this.discovery.discoverProvider(tenant.id, url));
+    const hasSecret = clientSecret !== undefined || stored !== undefined;
+    const client = intendedClient(request.body, hasSecret);
+    const settings = settingsOf(request.body, await this.discovery.discoverProvider(tenant.id, url, client));
     // Also for another address, even if the secret is the same: the decision treats a secret that is sealed here as one that the caller has.
     const isStoredAgain = isSecretInClear && (clientSecret !== stored || movedAddress(current, settings) !== undefined);
     const sealedSecret = isStoredAgain ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;

@@ -2099,6 +2099,16 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     pricingPlan: { type: 'Standard' },
     status: 'Active',
   },
+  'tenant-config.check-authentication-provider': {
+    discovery: { result: 'succeeded' },
+    keys: { result: 'succeeded' },
+    credentials: {
+      result: 'notRefused',
+      status: 400,
+      error: 'invalid_grant',
+      errorDescription: 'grant request is invalid',
+    },
+  },
   'tenant-config.create-authentication-provider': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     redirectUrl: 'https://university.example/v1/oauth/authentication/callback',
@@ -2110,6 +2120,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     staticRequestParameters: {},
     forwardedRequestParameters: [],
     claimsToPersist: [],
+    requiredClaims: {},
   },
   'tenant-config.create-custom-domain': {
     name: 'Example University',
@@ -2131,6 +2142,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         staticRequestParameters: {},
         forwardedRequestParameters: ['login_hint'],
         claimsToPersist: [],
+        requiredClaims: {},
       },
     ],
   },
@@ -2145,6 +2157,20 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     staticRequestParameters: {},
     forwardedRequestParameters: ['login_hint'],
     claimsToPersist: [],
+    requiredClaims: {},
+  },
+  'tenant-config.retrieve-client-keys': {
+    keys: [
+      {
+        kty: 'EC',
+        crv: 'P-256',
+        x: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+        y: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+        use: 'sig',
+        kid: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+        alg: 'ES256',
+      },
+    ],
   },
   'tenant-config.retrieve-custom-domain': {
     name: 'Acme',
@@ -2169,6 +2195,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     staticRequestParameters: {},
     forwardedRequestParameters: [],
     claimsToPersist: [],
+    requiredClaims: {},
   },
   'tenant-config.update-custom-domain': {
     name: 'Example University',

@@ -120,6 +120,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       staticRequestParameters: { type: 'object', additionalProperties: {} },
       forwardedRequestParameters: { type: 'array', items: { type: 'string' } },
       claimsToPersist: { type: 'array', items: { type: 'string' } },
+      requiredClaims: { type: 'object', additionalProperties: {} },
+      warnings: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Warning' },
+        description:
+          'What the provider is not held to, because it was stored by an earlier release and not saved since.',
+      },
     },
     required: [
       'id',
@@ -131,7 +138,20 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       'staticRequestParameters',
       'forwardedRequestParameters',
       'claimsToPersist',
+      'requiredClaims',
     ],
+  },
+  AuthenticationProviderCheck: {
+    type: 'object',
+    properties: {
+      discovery: {
+        $ref: '#/components/schemas/ProviderDocumentCheck',
+        description: 'The present discovery document, checked as when the provider is saved.',
+      },
+      keys: { $ref: '#/components/schemas/ProviderDocumentCheck', description: 'The key set that it names.' },
+      credentials: { $ref: '#/components/schemas/ProviderCredentialsCheck' },
+    },
+    required: ['discovery', 'keys', 'credentials'],
   },
   AuthenticationProviderParams: {
     type: 'object',
@@ -159,13 +179,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       tokenEndpointAuthMethod: {
         $ref: '#/components/schemas/TokenEndpointAuthMethod',
-        description: 'Client authentication at the token endpoint. Default `client_secret_basic`.',
+        description:
+          'Client authentication at the token endpoint. Default `client_secret_basic`. `private_key_jwt` needs no secret: the provider verifies it by the keys at `/v1/users/authentication-providers/jwks`, algorithm ES256.',
       },
       staticRequestParameters: {
         type: 'object',
         additionalProperties: {},
         description:
-          "Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON.",
+          "Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. What `acr_values`, `max_age` and an essential `acr` in `claims` ask for is required of the ID token: otherwise the sign-in ends with `access_denied`.",
       },
       forwardedRequestParameters: {
         type: 'array',
@@ -177,6 +198,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         type: 'array',
         items: { type: 'string' },
         description: 'Names of claims of the ID token to store with the user. Default: none.',
+      },
+      requiredClaims: {
+        type: 'object',
+        additionalProperties: {},
+        description:
+          'Claims that a sign-in must have, each with its allowed values, such as `{"acr": ["2"], "email_verified": [true]}`. A claim that is an array needs one of them as an element. `acr`, `amr` and `auth_time` are read from the ID token, other claims from the ID token or, if it lacks them, from UserInfo. `acr` replaces what `acr_values` of `staticRequestParameters` require; with an empty list they require nothing. Default: none.',
       },
     },
     required: ['url', 'clientId'],
@@ -2752,6 +2779,46 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     description:
       'Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1.',
   },
+  ProviderClientKeySet: {
+    type: 'object',
+    properties: {
+      keys: {
+        type: 'array',
+        items: { type: 'object', additionalProperties: {} },
+        description: 'Public JWKs with `kty` EC, `crv` P-256, `use` sig, `alg` ES256, `kid`, `x` and `y`.',
+      },
+    },
+    required: ['keys'],
+  },
+  ProviderCredentialsCheck: {
+    type: 'object',
+    properties: {
+      result: {
+        type: 'string',
+        enum: ['refused', 'notRefused', 'unknown'],
+        description:
+          '`refused`: status 401, `invalid_client` or `unauthorized_client`. `notRefused`: another OAuth error, such as `invalid_grant` for the code that cannot exist. `unknown`: any other answer, or none.',
+      },
+      status: { type: 'number', description: 'HTTP status of the answer.' },
+      error: { type: 'string', description: '`error` of the answer, as printable ASCII of at most 200 characters.' },
+      errorDescription: {
+        type: 'string',
+        description: '`error_description` of the answer, as printable ASCII of at most 200 characters.',
+      },
+      reason: { type: 'string', description: 'Why the result is unknown.' },
+    },
+    required: ['result'],
+    description: "What the token endpoint answered to the client's credentials.",
+  },
+  ProviderDocumentCheck: {
+    type: 'object',
+    properties: {
+      result: { type: 'string', enum: ['succeeded', 'failed'] },
+      reason: { type: 'string', description: 'Why it failed.' },
+    },
+    required: ['result'],
+    description: 'A document of the provider.',
+  },
   PublishedCrl: {
     type: 'object',
     properties: {
@@ -3330,7 +3397,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['mapFrom'],
   },
-  TokenEndpointAuthMethod: { type: 'string', enum: ['client_secret_basic', 'client_secret_post'] },
+  TokenEndpointAuthMethod: { type: 'string', enum: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'] },
   TokenRequest: {
     type: 'object',
     properties: {

@@ -1,9 +1,11 @@
 import { ArrayContains, ArrayMaxSize, IsArray, IsIn, IsString, Length, Matches } from 'class-validator';
-import { defineOperation, requires } from '../operation.js';
+import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
+import { Warning } from '../issuance/credential-configurations.js';
+import { readStepUp, requiredClaimsFault } from './sign-in-requirements.js';
 import { IsRecord, BoundedJson, BoundedText, Optional, Rule, Unique, Uuid } from '../validators.js';
 
-export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
+export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
 export type TokenEndpointAuthMethod = (typeof TOKEN_ENDPOINT_AUTH_METHODS)[number];
 
 /** Parameters that the platform itself sends to an authorization endpoint: static and forwarded parameters must not replace them. */
@@ -44,7 +46,7 @@ const staticParameters = (value: unknown): string | undefined => {
     if (text.length >= MAX_PARAMETER_VALUE)
       return `must have values of at most ${MAX_PARAMETER_VALUE - 1} characters, unlike ${name}`;
   }
-  return undefined;
+  return readStepUp(value as Record<string, unknown>).fault;
 };
 
 const forwardedParameters = (value: unknown): string | undefined => {
@@ -75,14 +77,18 @@ export class AuthenticationProviderRequest {
   })
   scope?: string[];
 
-  /** Client authentication at the token endpoint. Default `client_secret_basic`. */
+  /**
+   * Client authentication at the token endpoint. Default `client_secret_basic`. `private_key_jwt` needs no secret: the provider verifies it by the
+   * keys at `/v1/users/authentication-providers/jwks`, algorithm ES256.
+   */
   @Optional()
   @IsIn(TOKEN_ENDPOINT_AUTH_METHODS, { message: `must be one of: ${TOKEN_ENDPOINT_AUTH_METHODS.join(', ')}` })
   tokenEndpointAuthMethod?: TokenEndpointAuthMethod;
 
   /**
    * Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`.
-   * Each value has at most 999 characters, as a string or as JSON.
+   * Each value has at most 999 characters, as a string or as JSON. What `acr_values`, `max_age` and an essential `acr` in `claims` ask for is
+   * required of the ID token: otherwise the sign-in ends with `access_denied`.
    */
   @Optional()
   @IsRecord()
@@ -98,6 +104,18 @@ export class AuthenticationProviderRequest {
 
   /** Names of claims of the ID token to store with the user. Default: none. */
   @Optional() @Names() claimsToPersist?: string[];
+
+  /**
+   * Claims that a sign-in must have, each with its allowed values, such as `{"acr": ["2"], "email_verified": [true]}`. A claim that is an array
+   * needs one of them as an element. `acr`, `amr` and `auth_time` are read from the ID token, other claims from the ID token or, if it lacks
+   * them, from UserInfo. `acr` replaces what `acr_values` of `staticRequestParameters` require; with an empty list they require nothing.
+   * Default: none.
+   */
+  @Optional()
+  @IsRecord()
+  @BoundedJson({ entries: 100, values: 5000, text: 1000, depth: 8 })
+  @Rule('requiredClaims', requiredClaimsFault)
+  requiredClaims?: Record<string, unknown>;
 }
 
 export class AuthenticationProvider {
@@ -113,6 +131,41 @@ export class AuthenticationProvider {
   staticRequestParameters: Record<string, unknown>;
   forwardedRequestParameters: string[];
   claimsToPersist: string[];
+  requiredClaims: Record<string, unknown>;
+  /** What the provider is not held to, because it was stored by an earlier release and not saved since. */
+  warnings?: Warning[];
+}
+
+/** A document of the provider. */
+export class ProviderDocumentCheck {
+  result: 'succeeded' | 'failed';
+  /** Why it failed. */
+  reason?: string;
+}
+
+/** What the token endpoint answered to the client's credentials. */
+export class ProviderCredentialsCheck {
+  /**
+   * `refused`: status 401, `invalid_client` or `unauthorized_client`. `notRefused`: another OAuth error, such as `invalid_grant` for the code that
+   * cannot exist. `unknown`: any other answer, or none.
+   */
+  result: 'refused' | 'notRefused' | 'unknown';
+  /** HTTP status of the answer. */
+  status?: number;
+  /** `error` of the answer, as printable ASCII of at most 200 characters. */
+  error?: string;
+  /** `error_description` of the answer, as printable ASCII of at most 200 characters. */
+  errorDescription?: string;
+  /** Why the result is unknown. */
+  reason?: string;
+}
+
+export class AuthenticationProviderCheck {
+  /** The present discovery document, checked as when the provider is saved. */
+  discovery: ProviderDocumentCheck;
+  /** The key set that it names. */
+  keys: ProviderDocumentCheck;
+  credentials: ProviderCredentialsCheck;
 }
 
 export class AuthenticationProviderParams {
@@ -132,6 +185,21 @@ const EXAMPLE: AuthenticationProviderRequest = {
   clientId: 'attestry',
   clientSecret: 'the secret of the client',
 };
+
+export class ProviderClientKeySet {
+  /** Public JWKs with `kty` EC, `crv` P-256, `use` sig, `alg` ES256, `kid`, `x` and `y`. */
+  keys: Record<string, unknown>[];
+}
+
+export const retrieveClientKeys = defineOperation({
+  name: 'tenant-config.retrieve-client-keys',
+  summary: 'Retrieve the keys by which the tenant authenticates at its authentication provider',
+  description: 'For `jwks_uri` of the client at the provider, if `tokenEndpointAuthMethod` is `private_key_jwt`.',
+  http: { method: 'GET', path: `${path}/jwks`, success: 200, document: true, cacheControl: 'public, max-age=300' },
+  access: publicAccess,
+  errors,
+  response: ProviderClientKeySet,
+});
 
 export const createAuthenticationProvider = defineOperation({
   name: 'tenant-config.create-authentication-provider',
@@ -216,5 +284,24 @@ export const deleteAuthenticationProvider = defineOperation({
   },
   errors,
   params: AuthenticationProviderParams,
+  errorStatuses: [400, 404],
+});
+
+export const checkAuthenticationProvider = defineOperation({
+  name: 'tenant-config.check-authentication-provider',
+  summary: 'Check an authentication provider',
+  description:
+    "Fetches the discovery document and the key set, and sends the client's credentials to the token endpoint with a code that cannot exist, if its origin is the one that was saved. Changes nothing. At most 10 a minute of one provider, and 60 of a tenant to one origin.",
+  http: { method: 'POST', path: `${path}/:id/check`, success: 200, body: 'none' },
+  access: requires('authentication-providers:update'),
+  analytics: {
+    prefix: 'USER_AUTHENTICATION_PROVIDER_CHECK',
+    category,
+    object: { type: 'authentication-provider', from: 'params.id' },
+  },
+  errors,
+  timeoutMs: 15_000,
+  params: AuthenticationProviderParams,
+  response: AuthenticationProviderCheck,
   errorStatuses: [400, 404],
 });

@@ -11,7 +11,7 @@ import { addUse, type Use } from './budget.js';
 /** How often an action is allowed within any `windowMs` milliseconds. */
 export interface Budget {
   /** Label of the metric. */
-  name: 'mailbox' | 'tenant-mails' | 'webhook-tests' | 'webhook-requests' | 'offer-sign-ins';
+  name: 'mailbox' | 'tenant-mails' | 'webhook-tests' | 'webhook-requests' | 'provider-checks' | 'offer-sign-ins';
   /** Tenant whose key seals the uses, or the platform. */
   owner: string;
   /** What is counted; only its digest is stored. */

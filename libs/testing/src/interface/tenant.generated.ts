@@ -1151,6 +1151,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/users/authentication-providers/{id}/check': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Check an authentication provider
+     * @description Fetches the discovery document and the key set, and sends the client's credentials to the token endpoint with a code that cannot exist, if its origin is the one that was saved. Changes nothing. At most 10 a minute of one provider, and 60 of a tenant to one origin. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
+     */
+    post: operations['checkAuthenticationProvider'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/users/authentication-providers/jwks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Retrieve the keys by which the tenant authenticates at its authentication provider
+     * @description For `jwks_uri` of the client at the provider, if `tokenEndpointAuthMethod` is `private_key_jwt`.
+     */
+    get: operations['retrieveClientKeys'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/users/search': {
     parameters: {
       query?: never;
@@ -2491,12 +2531,24 @@ export interface components {
       id: string;
       /** @description Callback URL of the tenant, to be registered with the provider as a redirect URI. */
       redirectUrl: string;
+      requiredClaims: {
+        [key: string]: unknown;
+      };
       scope: string[];
       staticRequestParameters: {
         [key: string]: unknown;
       };
       tokenEndpointAuthMethod: components['schemas']['TokenEndpointAuthMethod'];
       url: string;
+      /** @description What the provider is not held to, because it was stored by an earlier release and not saved since. */
+      warnings?: components['schemas']['Warning'][];
+    };
+    AuthenticationProviderCheck: {
+      credentials: components['schemas']['ProviderCredentialsCheck'];
+      /** @description The present discovery document, checked as when the provider is saved. */
+      discovery: components['schemas']['ProviderDocumentCheck'];
+      /** @description The key set that it names. */
+      keys: components['schemas']['ProviderDocumentCheck'];
     };
     AuthenticationProviderRequest: {
       /** @description Names of claims of the ID token to store with the user. Default: none. */
@@ -2510,16 +2562,22 @@ export interface components {
       readonly id?: string;
       /** @description Callback URL of the tenant, to be registered with the provider as a redirect URI. */
       readonly redirectUrl?: string;
+      /** @description Claims that a sign-in must have, each with its allowed values, such as `{"acr": ["2"], "email_verified": [true]}`. A claim that is an array needs one of them as an element. `acr`, `amr` and `auth_time` are read from the ID token, other claims from the ID token or, if it lacks them, from UserInfo. `acr` replaces what `acr_values` of `staticRequestParameters` require; with an empty list they require nothing. Default: none. At most 8 levels, 5000 values in total and 1000 characters in each string. */
+      requiredClaims?: {
+        [key: string]: unknown;
+      };
       /** @description Scope values of the authorization request. Default `openid`, `profile` and `email`. Must contain openid. */
       scope?: string[];
-      /** @description Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. At most 32 levels, 20000 values in total and 4096 characters in each string. */
+      /** @description Parameters of every request to the provider's authorization endpoint, except those that the platform itself sends, such as `state`. Each value has at most 999 characters, as a string or as JSON. What `acr_values`, `max_age` and an essential `acr` in `claims` ask for is required of the ID token: otherwise the sign-in ends with `access_denied`. At most 32 levels, 20000 values in total and 4096 characters in each string. */
       staticRequestParameters?: {
         [key: string]: unknown;
       };
-      /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
+      /** @description Client authentication at the token endpoint. Default `client_secret_basic`. `private_key_jwt` needs no secret: the provider verifies it by the keys at `/v1/users/authentication-providers/jwks`, algorithm ES256. */
       tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
       /** @description Issuer URL of the provider: https with a public host name, without a query, and with a port that the operator allows (default 443). A fragment, and `/.well-known/openid-configuration` at its end, are dropped. */
       url: string;
+      /** @description What the provider is not held to, because it was stored by an earlier release and not saved since. */
+      readonly warnings?: components['schemas']['Warning'][];
     };
     /** @description Brand that wallets and browsers display (W3C Web Application Manifest). */
     BrandManifest: {
@@ -3991,6 +4049,35 @@ export interface components {
      * @enum {string}
      */
     ProofType: 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019' | 'Ed25519Signature2018';
+    ProviderClientKeySet: {
+      /** @description Public JWKs with `kty` EC, `crv` P-256, `use` sig, `alg` ES256, `kid`, `x` and `y`. */
+      keys: {
+        [key: string]: unknown;
+      }[];
+    };
+    /** @description What the token endpoint answered to the client's credentials. */
+    ProviderCredentialsCheck: {
+      /** @description `error` of the answer, as printable ASCII of at most 200 characters. */
+      error?: string;
+      /** @description `error_description` of the answer, as printable ASCII of at most 200 characters. */
+      errorDescription?: string;
+      /** @description Why the result is unknown. */
+      reason?: string;
+      /**
+       * @description `refused`: status 401, `invalid_client` or `unauthorized_client`. `notRefused`: another OAuth error, such as `invalid_grant` for the code that cannot exist. `unknown`: any other answer, or none.
+       * @enum {string}
+       */
+      result: 'refused' | 'notRefused' | 'unknown';
+      /** @description HTTP status of the answer. */
+      status?: number;
+    };
+    /** @description A document of the provider. */
+    ProviderDocumentCheck: {
+      /** @description Why it failed. */
+      reason?: string;
+      /** @enum {string} */
+      result: 'succeeded' | 'failed';
+    };
     /** @description A published CRL. */
     PublishedCrl: {
       /** @description RFC 3339. */
@@ -4401,7 +4488,7 @@ export interface components {
       mapFrom: string;
     };
     /** @enum {string} */
-    TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
+    TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
     UpdateDocumentSignerRequest: {
       /** @description Of several active signers of an IACA the one that was changed last signs. */
       active: boolean;
@@ -11040,7 +11127,8 @@ export interface operations {
            *           "forwardedRequestParameters": [
            *             "login_hint"
            *           ],
-           *           "claimsToPersist": []
+           *           "claimsToPersist": [],
+           *           "requiredClaims": {}
            *         }
            *       ]
            *     }
@@ -11108,7 +11196,8 @@ export interface operations {
            *       "tokenEndpointAuthMethod": "client_secret_basic",
            *       "staticRequestParameters": {},
            *       "forwardedRequestParameters": [],
-           *       "claimsToPersist": []
+           *       "claimsToPersist": [],
+           *       "requiredClaims": {}
            *     }
            */
           'application/json': components['schemas']['AuthenticationProvider'];
@@ -11167,7 +11256,8 @@ export interface operations {
            *       "forwardedRequestParameters": [
            *         "login_hint"
            *       ],
-           *       "claimsToPersist": []
+           *       "claimsToPersist": [],
+           *       "requiredClaims": {}
            *     }
            */
           'application/json': components['schemas']['AuthenticationProvider'];
@@ -11235,7 +11325,8 @@ export interface operations {
            *       "tokenEndpointAuthMethod": "client_secret_basic",
            *       "staticRequestParameters": {},
            *       "forwardedRequestParameters": [],
-           *       "claimsToPersist": []
+           *       "claimsToPersist": [],
+           *       "requiredClaims": {}
            *     }
            */
           'application/json': components['schemas']['AuthenticationProvider'];
@@ -11284,6 +11375,108 @@ export interface operations {
       408: components['responses']['TenantTimeout'];
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  checkAuthenticationProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the authentication provider. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "discovery": {
+           *         "result": "succeeded"
+           *       },
+           *       "keys": {
+           *         "result": "succeeded"
+           *       },
+           *       "credentials": {
+           *         "result": "notRefused",
+           *         "status": 400,
+           *         "error": "invalid_grant",
+           *         "errorDescription": "grant request is invalid"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['AuthenticationProviderCheck'];
+        };
+      };
+      400: components['responses']['TenantInvalid'];
+      401: components['responses']['TenantUnauthenticated'];
+      403: components['responses']['TenantForbidden'];
+      404: components['responses']['TenantNotFound'];
+      408: components['responses']['TenantTimeout'];
+      413: components['responses']['TenantTooLarge'];
+      415: components['responses']['TenantUnsupportedMediaType'];
+      429: components['responses']['TenantTooManyRequests'];
+      500: components['responses']['TenantInternal'];
+      503: components['responses']['TenantUnavailable'];
+    };
+  };
+  retrieveClientKeys: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Entity tags of the representations that the client has, or `*` (RFC 9110 section 13.1.2). */
+        'If-None-Match'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProviderClientKeySet'];
+        };
+      };
+      /** @description The client has the representation: `If-None-Match` names its entity tag. */
+      304: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          etag: components['headers']['etag'];
+          vary: components['headers']['vary'];
+          'x-ratelimit-limit': components['headers']['x-ratelimit-limit'];
+          'x-ratelimit-remaining': components['headers']['x-ratelimit-remaining'];
+          'x-ratelimit-reset': components['headers']['x-ratelimit-reset'];
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];

@@ -1,0 +1,99 @@
+import { AUTHENTICATION_CLAIMS, readStepUp, type Warning } from '@attestry/contracts';
+import type { ProviderSettings } from '../authentication-provider/authentication-provider.events.js';
+
+/** How much older than allowed an authentication may be, seconds: clocks differ, and `auth_time` has whole seconds. */
+const TOLERANCE_SECONDS = 2;
+
+/** A condition for a claim of a sign-in. */
+export interface Requirement {
+  /** As the record of a refused sign-in has it. */
+  name: string;
+  claim: string;
+  /** @param value undefined or null where the claim has no value */
+  isMet: (value: unknown) => boolean;
+}
+
+type RequiringSettings = Pick<ProviderSettings, 'staticRequestParameters' | 'requiredClaims'>;
+
+const hasValue = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Equal as JSON: the order of members does not matter. */
+const isSameJson = (a: unknown, b: unknown): boolean => {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  const names = Object.keys(left);
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && isSameJson(left[name], right[name]))
+  );
+};
+
+/** An array has one of the values as an element, or is one of them. */
+const isOneOf = (value: unknown, allowed: readonly unknown[]): boolean =>
+  allowed.some((one) => isSameJson(value, one)) ||
+  (Array.isArray(value) && value.some((element) => allowed.some((one) => isSameJson(element, one))));
+
+/**
+ * What the static parameters and `requiredClaims` of a provider require of a sign-in (ADR 0112). Parameters that a wallet sent require nothing.
+ * @param begunAt milliseconds since the epoch
+ */
+export const requirementsOf = (
+  { staticRequestParameters, requiredClaims }: RequiringSettings,
+  begunAt: number,
+): Requirement[] => {
+  if (!requiredClaims) return [];
+  const { maxAge, acrValues, essentialAcr } = readStepUp(staticRequestParameters).stepUp;
+  const requirements: Requirement[] = [];
+  if (acrValues && !Object.hasOwn(requiredClaims, 'acr'))
+    requirements.push({
+      name: 'staticRequestParameters.acr_values',
+      claim: 'acr',
+      isMet: (value) => isOneOf(value, acrValues),
+    });
+  if (essentialAcr)
+    requirements.push({
+      name: 'staticRequestParameters.claims.id_token.acr',
+      claim: 'acr',
+      isMet: (value) => (essentialAcr.values ? isOneOf(value, essentialAcr.values) : hasValue(value)),
+    });
+  if (maxAge !== undefined) {
+    // Since the sign-in began: people need time for it, and `prompt=login` may have been removed.
+    const earliest = begunAt / 1000 - maxAge - TOLERANCE_SECONDS;
+    requirements.push({
+      name: 'staticRequestParameters.max_age',
+      claim: 'auth_time',
+      isMet: (value) => typeof value === 'number' && value >= earliest,
+    });
+  }
+  for (const [claim, allowed] of Object.entries(requiredClaims))
+    if (allowed.length > 0)
+      requirements.push({
+        name: `requiredClaims.${claim}`,
+        claim,
+        isMet: (value) => hasValue(value) && isOneOf(value, allowed),
+      });
+  return requirements;
+};
+
+/** The claim is about the authentication: UserInfo cannot have it. */
+export const isAuthenticationClaim = (name: string): boolean =>
+  (AUTHENTICATION_CLAIMS as readonly string[]).includes(name);
+
+/** What a provider that an earlier release stored would require if it was saved. */
+export const warningsOf = ({ staticRequestParameters, requiredClaims }: RequiringSettings): Warning[] => {
+  if (requiredClaims) return [];
+  const { stepUp, fault } = readStepUp(staticRequestParameters);
+  const names = [
+    ...(stepUp.acrValues ? ['acr_values'] : []),
+    ...(stepUp.essentialAcr ? ['acr in claims'] : []),
+    ...(stepUp.maxAge !== undefined ? ['max_age'] : []),
+  ];
+  const param = 'staticRequestParameters';
+  return [
+    ...(names.length > 0
+      ? [{ param, msg: `${names.join(', ')}: not required of the ID token until the provider is saved again` }]
+      : []),
+    ...(fault === undefined ? [] : [{ param, msg: `${fault}: the next PUT is refused` }]),
+  ];
+};
