@@ -182,6 +182,19 @@ describe('an operation in the interface definition', () => {
     expect(Object.keys(openApiDocument('management', [elsewhere as Operation], shapes).paths)).toEqual(['/v1/users']);
   });
 
+  it('of another host names the given servers of it, and no other operation does [T801]', () => {
+    const hosts = ['auth'] as const;
+    const elsewhere = { ...list, http: { ...list.http!, hosts }, errors: 'management' } as Operation;
+    const here = {
+      ...elsewhere,
+      http: { ...list.http!, path: '/v1/tenants', hosts: ['management', 'auth'] },
+    } as Operation;
+    const auth = ['a', 'b'].map((one) => ({ url: `http://auth.${one}.test:3000`, description: `Of ${one}.` }));
+    const described = openApiDocument('management', [elsewhere, here], shapes, { auth, contexts: [] });
+    expect(described.paths['/v1/users']!['get']).toMatchObject({ servers: auth });
+    expect(described.paths['/v1/tenants']!['get']).not.toHaveProperty('servers');
+  });
+
   it('whose class has no shape is refused', () => {
     expect(() => openApiDocument('tenant', [update as Operation], {})).toThrow('has no shape');
   });
@@ -237,14 +250,13 @@ describe('the request bodies in the interface definitions', () => {
   it.each(served.map((operation) => [operation.name, operation] as const))(
     'of %s allow additional members unless the operation refuses them',
     (_name, operation) => {
-      const schemas = documents
-        .map(({ components }) => components.schemas[operation.body!.name])
-        .filter((schema) => schema !== undefined);
-      expect(schemas).not.toEqual([]);
-      for (const schema of schemas) {
+      const described = documents.filter(({ components }) => components.schemas[operation.body!.name]);
+      expect(described).not.toEqual([]);
+      for (const { components } of described) {
+        const schema = components.schemas[operation.body!.name]!;
         if (!refusesUnknown(operation)) expect(schema).not.toHaveProperty('additionalProperties');
         else
-          for (const object of objectsOf(schema))
+          for (const object of objectsOf(schema, components.schemas))
             expect([object, object.additionalProperties !== undefined]).toEqual([object, true]);
       }
     },
@@ -252,17 +264,32 @@ describe('the request bodies in the interface definitions', () => {
 
   it('do not make the schemas of responses refuse additional members', () => {
     const [, tenant] = documents;
-    for (const name of ['CredentialIssuer', 'Duration', 'CredentialBranding', 'ClaimMapping'])
+    for (const name of [
+      'CredentialIssuer',
+      'Duration',
+      'CredentialBranding',
+      'ClaimMapping',
+      'Display',
+      'ClaimDisplay',
+    ]) {
       expect(tenant!.components.schemas[name]).not.toHaveProperty('additionalProperties');
+      expect(tenant!.components.schemas[`${name}Request`]).toHaveProperty('additionalProperties', false);
+    }
   });
 });
 
 /** Schemas of objects with named members in a schema, read-only ones excepted. */
-const objectsOf = (schema: JsonSchema): JsonSchema[] => {
-  if (schema.readOnly) return [];
-  const { properties = {}, additionalProperties: values } = schema;
-  const below = [...Object.values(properties), ...(typeof values === 'object' ? [values] : [])];
-  return [...(schema.properties ? [schema] : []), ...below.flatMap(objectsOf)];
+const objectsOf = (given: JsonSchema, named: Readonly<Record<string, JsonSchema>>): JsonSchema[] => {
+  if (given.readOnly) return [];
+  const schema = given.$ref === undefined ? given : named[given.$ref.split('/').at(-1)!]!;
+  const { properties = {}, additionalProperties: values, items, anyOf = [] } = schema;
+  const below = [
+    ...Object.values(properties),
+    ...(typeof values === 'object' ? [values] : []),
+    ...(items ? [items] : []),
+    ...anyOf,
+  ];
+  return [...(schema.properties ? [schema] : []), ...below.flatMap((one) => objectsOf(one, named))];
 };
 
 it('every operation over HTTP has a unique id', () => {

@@ -30,18 +30,13 @@ const HOSTS: Record<InterfaceName, readonly Api[]> = {
   tenant: ['tenant', 'contexts'],
 };
 
-/** Servers of operations that the host of the document does not serve. */
-const OTHER_SERVERS: Partial<Record<Api, Json>> = {
-  auth: {
-    url: 'https://{authorizationServerDomain}',
-    description: 'The authorization host of the environment.',
-    variables: { authorizationServerDomain: { default: 'auth.attestry.invalid' } },
-  },
-  contexts: {
-    url: 'https://{contextDomain}',
-    description: 'The host of the JSON-LD context of the platform.',
-    variables: { contextDomain: { default: 'contexts.attestry.invalid' } },
-  },
+/** Servers of operations that the host of the document does not serve, with at least one for each kind of host. */
+export type OtherServers = Readonly<Record<'auth' | 'contexts', readonly { url: string; description: string }[]>>;
+
+/** Of the committed documents. A gateway serves those of its environments. */
+const EXAMPLE_SERVERS: OtherServers = {
+  auth: [{ url: 'https://auth.example.com', description: 'The authorization host of the environment.' }],
+  contexts: [{ url: 'https://contexts.example.com', description: 'The host of the JSON-LD context of the platform.' }],
 };
 
 const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
@@ -78,12 +73,14 @@ export interface OpenApiDocument {
 /**
  * The OpenAPI 3.1 document of one API, from the declarations of its operations.
  * @param shapes JSON Schema of every class the operations refer to, also indirectly: types do not exist at run time
+ * @param others servers of operations that the host of the document does not serve
  * @throws Error when an operation names a class that has no shape
  */
 export const openApiDocument = (
   name: InterfaceName,
   operations: readonly Operation[],
   shapes: Readonly<Record<string, JsonSchema>>,
+  others: OtherServers = EXAMPLE_SERVERS,
 ): OpenApiDocument => {
   const own = operations.filter((operation) => serversOf(name, operation).length > 0);
   const schemas = new Schemas(shapes);
@@ -96,6 +93,7 @@ export const openApiDocument = (
         path,
         schemas,
         index,
+        others,
       );
   const shapesOfErrors = new Set(own.map(({ errors }) => errors));
   const { title, description } = ABOUT[name];
@@ -173,6 +171,7 @@ const operationObject = (
   path: string,
   schemas: Schemas,
   index: number,
+  others: OtherServers,
 ): JsonObject => {
   const { access, analytics, deprecated } = operation;
   const description = [operation.description, rolesText(operation), deprecated && deprecationText(operation)]
@@ -189,14 +188,14 @@ const operationObject = (
           ? [{}, { clientBasic: [] }]
           : [];
   const hosts = serversOf(name, operation);
-  const elsewhere = hosts.includes(HOSTS[name][0]!) ? undefined : OTHER_SERVERS[hosts[0]!];
+  const elsewhere = hosts.includes(HOSTS[name][0]!) ? [] : others[hosts[0] as keyof OtherServers];
   return {
     operationId: `${operationIdOf(operation)}${index === 0 ? '' : 'ByPath'}`,
     summary: operation.summary,
     ...(description && { description }),
     ...(deprecated && { deprecated: true }),
     tags: [resourceOf(operation.http!.path)],
-    ...(elsewhere !== undefined && { servers: [elsewhere] }),
+    ...(elsewhere.length > 0 && { servers: elsewhere.map((server) => ({ ...server })) }),
     security,
     ...('roles' in access && access.roles && { 'x-roles': [...access.roles] }),
     ...('permission' in access && access.permission && { 'x-permission': access.permission }),
@@ -661,18 +660,33 @@ class Schemas {
     this.named.set(name, schema);
   }
 
-  /** With the objects that it refers to in place of references: responses, which stay open, may share those. */
+  /** Its objects, and those that it refers to, refuse unknown members. */
   private closed(given: JsonSchema): JsonSchema {
-    const target = given.$ref === undefined ? given : this.shape(given.$ref.split('/').at(-1)!);
-    const { $ref, ...schema } = { ...target, ...given };
-    const { properties, additionalProperties: values } = schema;
+    if (given.$ref !== undefined) return { ...given, ...this.closedReference(given.$ref.split('/').at(-1)!) };
+    const { properties, additionalProperties: values, items, anyOf } = given;
     if (properties) {
       const members = Object.entries(properties).map(([name, member]) => [name, this.closed(member)] as const);
-      return { ...schema, properties: Object.fromEntries(members), additionalProperties: false };
+      return { ...given, properties: Object.fromEntries(members), additionalProperties: false };
     }
-    if ($ref !== undefined) return given;
-    if (schema.items) return { ...schema, items: this.closed(schema.items) };
-    return typeof values === 'object' ? { ...schema, additionalProperties: this.closed(values) } : schema;
+    return {
+      ...given,
+      ...(items && { items: this.closed(items) }),
+      ...(anyOf && { anyOf: anyOf.map((one) => this.closed(one)) }),
+      ...(typeof values === 'object' && { additionalProperties: this.closed(values) }),
+    };
+  }
+
+  /** Responses stay open and may have the same type: its closed form has a name of its own, `DurationRequest` for `Duration`. */
+  private closedReference(name: string): JsonSchema {
+    const closedName = name.endsWith('Request') ? name : `${name}Request`;
+    if (!this.named.has(closedName)) {
+      const shape = this.shape(name);
+      const closed = this.closed(shape);
+      if (JSON.stringify(closed) === JSON.stringify(shape)) return this.reference(name);
+      if (name !== closedName && this.shapes[closedName]) throw new Error(`${closedName} is also the name of a class`);
+      this.named.set(closedName, closed);
+    }
+    return { $ref: `#/components/schemas/${closedName}` };
   }
 
   private shape(name: string): JsonSchema {

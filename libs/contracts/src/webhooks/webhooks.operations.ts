@@ -1,7 +1,7 @@
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsBoolean, IsIn } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { BoundedText, Normalize, Optional, Unique, Uuid } from '../validators.js';
+import { Normalize, Optional, ServiceUrl, Unique, Uuid } from '../validators.js';
 import { WEBHOOK_EVENT_SOURCES, type WebhookEventName } from './webhook-events.js';
 
 export const CREDENTIAL_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
@@ -28,13 +28,13 @@ export class WebhookRequest {
   events: WebhookEvent[];
 
   /** https URL with a host name (no IP address) and without query and fragment. */
-  @BoundedText(2048) url: string;
+  @ServiceUrl() url: string;
 
   /** True to stop deliveries. Default false. If an update omits it or sends null, the value does not change. */
   @Normalize((value) => value ?? undefined)
   @Optional()
   @IsBoolean({ message: 'must be a boolean' })
-  disabled?: boolean;
+  disabled?: boolean | null;
 }
 
 export class Webhook {

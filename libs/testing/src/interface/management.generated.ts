@@ -414,12 +414,6 @@ export interface components {
       /** @description `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
       type: string;
     };
-    Client: {
-      clientId: string;
-      name: string;
-      permissions: components['schemas']['Permission'][];
-      roles: components['schemas']['Role'][];
-    };
     ClientCredentials: {
       clientId: string;
       /** @description Returned once; it cannot be retrieved later. */
@@ -495,6 +489,8 @@ export interface components {
       /** @description Type of the resource, for example `did`. */
       type: string;
     };
+    /** @enum {string} */
+    EventOutcome: 'SUCCESS' | 'FAIL';
     Invitation: {
       email: string;
       inviteExpiresAt: string;
@@ -566,11 +562,6 @@ export interface components {
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
-    PageOfClient: {
-      data: components['schemas']['Client'][];
-      /** @description Value of `cursor` for the next page. Absent on the last page. */
-      nextCursor?: string;
-    };
     PageOfEnvironment: {
       data: components['schemas']['Environment'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -588,6 +579,11 @@ export interface components {
     };
     PageOfTenant: {
       data: components['schemas']['Tenant'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfTenantClient: {
+      data: components['schemas']['TenantClient'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -1135,6 +1131,12 @@ export interface components {
       restrictIdentityRoles: boolean;
       /** @description Full host of the tenant, with its domain. */
       subdomain: string;
+    };
+    TenantClient: {
+      clientId: string;
+      name: string;
+      permissions: components['schemas']['Permission'][];
+      roles: components['schemas']['Role'][];
     };
     TenantError: {
       /** @description Machine-readable code. */
@@ -2593,7 +2595,7 @@ export interface operations {
            *       ]
            *     }
            */
-          'application/json': components['schemas']['PageOfClient'];
+          'application/json': components['schemas']['PageOfTenantClient'];
         };
       };
       400: components['responses']['ManagementInvalid'];
@@ -2871,7 +2873,7 @@ export interface operations {
            *       ]
            *     }
            */
-          'application/json': components['schemas']['Client'];
+          'application/json': components['schemas']['TenantClient'];
         };
       };
       400: components['responses']['ManagementInvalid'];
@@ -3017,7 +3019,7 @@ export interface operations {
            *       ]
            *     }
            */
-          'application/json': components['schemas']['Client'];
+          'application/json': components['schemas']['TenantClient'];
         };
       };
       400: components['responses']['ManagementInvalid'];
@@ -3158,7 +3160,7 @@ export interface operations {
         /** @description Only events about resources of this type, for example `did`. */
         objectType?: string;
         /** @description Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
-        outcome?: 'SUCCESS' | 'FAIL';
+        outcome?: components['schemas']['EventOutcome'];
         /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */

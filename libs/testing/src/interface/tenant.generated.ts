@@ -2398,12 +2398,7 @@ export interface components {
   schemas: {
     AccessTokenResponse: {
       access_token: string;
-      authorization_details?: {
-        credential_configuration_id: string;
-        credential_identifiers: string[];
-        /** @constant */
-        type: 'openid_credential';
-      }[];
+      authorization_details?: components['schemas']['GrantedAuthorization'][];
       /** @description Lifetime of the access token in seconds. */
       expires_in: number;
       /** @description For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used. */
@@ -2501,11 +2496,12 @@ export interface components {
       /** @description Issuer URL of the provider: https with a public host name and without a query. Port and fragment are dropped. */
       url: string;
     };
+    BrandIcon: {
+      src: string;
+    };
     /** @description Brand that wallets and browsers display (W3C Web Application Manifest). */
     BrandManifest: {
-      icons: {
-        src: string;
-      }[];
+      icons: components['schemas']['BrandIcon'][];
       name: string;
       short_name: string;
     };
@@ -2519,25 +2515,42 @@ export interface components {
       notBefore: string;
       stateOrProvinceName?: string;
     };
+    /** @description A claim as wallets display it in one language. */
     ClaimDisplay: {
-      /** @description Language tag (BCP 47). */
+      /** @description Must be a language tag such as en or de-CH (BCP 47). */
       locale?: string;
-      /** @description 1 to 1024 characters. */
+      name: string;
+    };
+    /** @description A claim as wallets display it in one language. */
+    ClaimDisplayRequest: {
+      /** @description Must be a language tag such as en or de-CH (BCP 47). */
+      locale?: string;
       name: string;
     };
     /** @description Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim. */
     ClaimMapping: {
       /** @description Value if `mapFrom` is absent or has no value. */
       defaultValue?: unknown;
-      /** @description Names of the claim as wallets display it, one per language; at most 20. */
+      /** @description Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`. */
       display?: components['schemas']['ClaimDisplay'][];
       /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
       mapFrom?: string;
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
     };
-    /** @description Claims of one credential. Its rules and those of  {@link  OfferedCredential }  are declared here, and checked by issuance. */
-    ClaimSet: {
+    /** @description Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim. */
+    ClaimMappingRequest: {
+      /** @description Value if `mapFrom` is absent or has no value. */
+      defaultValue?: unknown;
+      /** @description Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`. */
+      display?: components['schemas']['ClaimDisplayRequest'][];
+      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
+      mapFrom?: string;
+      /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+      required?: boolean;
+    };
+    /** @description Claims of one credential. */
+    ClaimSetRequest: {
       /** @description They take precedence over the claims of the offer and the user's own claims with the same name. At most 32 levels, 20000 values in total and 512000 characters in each string. */
       claims: {
         [key: string]: unknown;
@@ -2575,29 +2588,31 @@ export interface components {
       /** @description The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key. */
       value?: string;
     };
+    /** @description How requests are authenticated. The members beside `type` belong to one type each. */
+    ClaimSourceAuthorizationRequest: {
+      /** @description `audience` of the token request. */
+      audience?: string;
+      clientId?: string;
+      /** @description Masked in responses; an update that repeats the masked value keeps the secret. */
+      clientSecret?: string;
+      /** @description `scope` of the token request. */
+      scope?: string;
+      /** @description URL of the token endpoint, as `url`. */
+      tokenEndpoint?: string;
+      /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
+      tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
+      /** @description `api-key`: `value` in the header `x-api-key`. `oauth-client-credentials`: an access token of `tokenEndpoint` (RFC 6749 section 4.4). */
+      type: components['schemas']['ClaimSourceAuthorizationType'];
+      /** @description The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key. */
+      value?: string;
+    };
     /** @enum {string} */
     ClaimSourceAuthorizationType: 'api-key' | 'oauth-client-credentials';
     /** @enum {string} */
     ClaimSourceMethod: 'GET' | 'POST';
     ClaimSourceRequest: {
       /** @description Default: requests are not authenticated. */
-      authorization?: {
-        /** @description `audience` of the token request. */
-        audience?: string;
-        clientId?: string;
-        /** @description Masked in responses; an update that repeats the masked value keeps the secret. */
-        clientSecret?: string;
-        /** @description `scope` of the token request. */
-        scope?: string;
-        /** @description URL of the token endpoint, as `url`. */
-        tokenEndpoint?: string;
-        /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
-        tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
-        /** @description `api-key`: `value` in the header `x-api-key`. `oauth-client-credentials`: an access token of `tokenEndpoint` (RFC 6749 section 4.4). */
-        type: components['schemas']['ClaimSourceAuthorizationType'];
-        /** @description The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key. */
-        value?: string;
-      };
+      authorization?: components['schemas']['ClaimSourceAuthorizationRequest'];
       readonly id?: string;
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name: string;
@@ -2605,12 +2620,7 @@ export interface components {
       requestMethod?: components['schemas']['ClaimSourceMethod'];
       /** @description Parameters of the request, by name; at most 50. One without a value is left out. Default: none. At most 32 levels, 1000 values in total and 2048 characters in each string. */
       requestParameters?: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`, `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`. */
-          mapFrom?: string;
-        };
+        [key: string]: components['schemas']['ParameterMappingRequest'];
       };
       /** @description https with a public host name, without credentials, query and fragment. Redirects are not followed. */
       url: string;
@@ -2622,7 +2632,7 @@ export interface components {
         [key: string]: components['schemas']['ClaimMapping'];
       };
       claimSourceId?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       /** @description DID whose key signs the credentials. */
@@ -2642,21 +2652,7 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
@@ -2664,49 +2660,14 @@ export interface components {
        */
       claimSourceId?: string | null;
       /** @description The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials, at least 2 hours. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
@@ -2726,7 +2687,7 @@ export interface components {
       };
       claimSourceId?: string;
       contexts: string[];
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       /** @description DID whose key signs the credentials. */
@@ -2746,21 +2707,7 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
@@ -2770,49 +2717,14 @@ export interface components {
       /** @description URLs of further JSON-LD contexts of the credentials, beside that of the VC Data Model 1.1. They are not fetched. */
       contexts?: string[];
       /** @description The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials, at least 2 hours. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
@@ -2849,11 +2761,8 @@ export interface components {
        * @enum {string}
        */
       method: 'key' | 'web';
-      /** @description At least one member. For method `key`: `keyType`, which is `Ed25519` (default), `P-256` or `Bls12381G2`. For method `web`: `url`, which is a host, a host with a path, or an https URL. Members of the other method are rejected. At most 32 levels, 100 values in total and 4096 characters in each string. */
-      options: {
-        keyType?: string;
-        url?: string;
-      };
+      /** @description At least one member. For method `key`: `keyType`, which is `Ed25519` (default), `P-256` or `Bls12381G2`. For method `web`: `url`, which is a host, a host with a path, or an https URL. Members of the other method are rejected. */
+      options: components['schemas']['DidOptionsRequest'];
       readonly registrationStatus?: components['schemas']['RegistrationStatus'];
     };
     CreateUserRequest: {
@@ -2871,21 +2780,17 @@ export interface components {
       /** @description https or data URL. */
       watermarkImageUrl?: string;
     };
-    /** @description The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4). */
-    CredentialDisplay: {
+    CredentialBrandingRequest: {
       /** @description Color as `#rrggbb`. */
-      background_color?: string;
-      background_image?: components['schemas']['DisplayImage'];
-      /** @description Default: the description of the configuration. */
-      description?: string;
-      /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-      locale?: string;
-      logo?: components['schemas']['DisplayLogo'];
-      /** @description Default: the name of the configuration. */
-      name?: string;
-      /** @description Color as `#rrggbb`. */
-      text_color?: string;
+      backgroundColor?: string;
+      /** @description https or data URL. */
+      watermarkImageUrl?: string;
     };
+    /**
+     * Format: uuid
+     * @description Id of a credential configuration.
+     */
+    CredentialConfigurationId: string;
     /** @enum {string} */
     CredentialEvent: 'OpenIdCredentialIssued' | 'OpenIdCredentialIssuedSummary';
     /**
@@ -2900,6 +2805,18 @@ export interface components {
       logoUrl?: string;
       name: string;
     };
+    CredentialIssuerRequest: {
+      /** @description https or data URL. */
+      iconUrl?: string;
+      /** @description https or data URL. */
+      logoUrl?: string;
+      name: string;
+    };
+    /**
+     * @description Path segment and variant of the operations.
+     * @enum {string}
+     */
+    CredentialProfile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic' | 'mobile';
     /** @description Key proofs of a credential request: exactly one of these members. */
     CredentialProofs: {
       /** @description One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`. */
@@ -2919,13 +2836,7 @@ export interface components {
       proofs: components['schemas']['CredentialProofs'];
     };
     CredentialResponse: {
-      credentials: {
-        credential:
-          | string
-          | {
-              [key: string]: unknown;
-            };
-      }[];
+      credentials: components['schemas']['ReceivedCredential'][];
       /** @description For the notification endpoint. */
       notification_id: string;
     };
@@ -2939,6 +2850,9 @@ export interface components {
     CredentialStatusAnswer: {
       status: components['schemas']['CredentialStatus'];
     };
+    /** @description What is offered: a credential configuration, or one with the claims of each of its credentials. */
+    CredentialToOfferRequest:
+      components['schemas']['CredentialConfigurationId'] | components['schemas']['OfferedCredentialRequest'];
     CrlRequest: {
       /** @description Whether its document signers sign, and whether it is listed at `mdoc_iacas_uri`. */
       readonly active?: boolean;
@@ -3030,12 +2944,40 @@ export interface components {
       /** @description UUID of the key in the key store of the platform. */
       kmsKeyId: string;
     };
+    /** @enum {string} */
+    DidKeyType: 'Ed25519' | 'P-256' | 'Bls12381G2';
+    /** @description Options of a DID method. */
+    DidOptionsRequest: {
+      /** @description For method `key`: `Ed25519` (default), `P-256` or `Bls12381G2`. */
+      keyType?: components['schemas']['DidKeyType'];
+      /** @description For method `web`: a host, a host with a path, or an https URL. */
+      url?: string;
+    };
     DidRecord: {
       did: string;
       localMetadata: components['schemas']['LocalDidMetadata'];
       registrationStatus: components['schemas']['RegistrationStatus'];
     };
+    /** @description The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4). */
+    Display: {
+      /** @description Color as `#rrggbb`. */
+      background_color?: string;
+      background_image?: components['schemas']['DisplayImage'];
+      /** @description Default: the description of the configuration. */
+      description?: string;
+      /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
+      locale?: string;
+      logo?: components['schemas']['DisplayLogo'];
+      /** @description Default: the name of the configuration. */
+      name?: string;
+      /** @description Color as `#rrggbb`. */
+      text_color?: string;
+    };
     DisplayImage: {
+      /** @description https or data URL. */
+      uri: string;
+    };
+    DisplayImageRequest: {
       /** @description https or data URL. */
       uri: string;
     };
@@ -3043,6 +2985,26 @@ export interface components {
       alt_text?: string;
       /** @description https or data URL. */
       uri: string;
+    };
+    DisplayLogoRequest: {
+      alt_text?: string;
+      /** @description https or data URL. */
+      uri: string;
+    };
+    /** @description The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4). */
+    DisplayRequest: {
+      /** @description Color as `#rrggbb`. */
+      background_color?: string;
+      background_image?: components['schemas']['DisplayImageRequest'];
+      /** @description Default: the description of the configuration. */
+      description?: string;
+      /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
+      locale?: string;
+      logo?: components['schemas']['DisplayLogoRequest'];
+      /** @description Default: the name of the configuration. */
+      name?: string;
+      /** @description Color as `#rrggbb`. */
+      text_color?: string;
     };
     DistributedStatusList: {
       status_lists: components['schemas']['StatusListUri'];
@@ -3129,6 +3091,16 @@ export interface components {
       weeks?: number;
       years?: number;
     };
+    /** @description Duration from issuance: the sum of its members, at least one of which is required. */
+    DurationRequest: {
+      days?: number;
+      hours?: number;
+      minutes?: number;
+      months?: number;
+      seconds?: number;
+      weeks?: number;
+      years?: number;
+    };
     /** @description Of an element of a credential whose format signs salted digests. */
     ElementDigest: {
       /** @description SHA-256, base64url. */
@@ -3139,39 +3111,42 @@ export interface components {
     ElementMapping: {
       /** @description Value if `mapFrom` is absent or has no value. */
       defaultValue?: unknown;
-      /** @description Names of the claim as wallets display it, one per language; at most 20. */
+      /** @description Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`. */
       display?: components['schemas']['ClaimDisplay'][];
       /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
       mapFrom?: string;
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
-      /**
-       * @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict.
-       * @enum {string}
-       */
-      type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
+      /** @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict. */
+      type?: components['schemas']['ElementType'];
     };
+    /** @description Source of an element and how its value is encoded. */
+    ElementMappingRequest: {
+      /** @description Value if `mapFrom` is absent or has no value. */
+      defaultValue?: unknown;
+      /** @description Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`. */
+      display?: components['schemas']['ClaimDisplayRequest'][];
+      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
+      mapFrom?: string;
+      /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+      required?: boolean;
+      /** @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict. */
+      type?: components['schemas']['ElementType'];
+    };
+    /** @enum {string} */
+    ElementType: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
     EncryptionPolicy: {
       enabled: boolean;
       requestRequired: boolean;
       responseRequired: boolean;
     };
     EncryptionSettingsRequest: {
-      /**
-       * @description Whether requests and responses may be encrypted. Default: yes.
-       * @enum {boolean|null}
-       */
-      enabled?: true | false | null;
-      /**
-       * @description Whether plain credential requests are refused. Default: no.
-       * @enum {boolean|null}
-       */
-      requestRequired?: true | false | null;
-      /**
-       * @description Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no.
-       * @enum {boolean|null}
-       */
-      responseRequired?: true | false | null;
+      /** @description Whether requests and responses may be encrypted. Default: yes. */
+      enabled?: boolean | null;
+      /** @description Whether plain credential requests are refused. Default: no. */
+      requestRequired?: boolean | null;
+      /** @description Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no. */
+      responseRequired?: boolean | null;
     };
     /** @description One fault of a request. */
     ErrorDetail: {
@@ -3189,6 +3164,8 @@ export interface components {
       /** @description Type of the resource, for example `did`. */
       type: string;
     };
+    /** @enum {string} */
+    EventOutcome: 'SUCCESS' | 'FAIL';
     EventType: {
       category: string;
       /** @description Event type, as in `GET /v1/events` and its filter `types`. */
@@ -3196,6 +3173,13 @@ export interface components {
     };
     EventTypeList: {
       data: components['schemas']['EventType'][];
+    };
+    /** @description Granted authorization details (OID4VCI 1.0 section 6.2). */
+    GrantedAuthorization: {
+      credential_configuration_id: string;
+      credential_identifiers: string[];
+      /** @constant */
+      type: 'openid_credential';
     };
     /** @description Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1). */
     HolderTokenRequest: {
@@ -3278,11 +3262,8 @@ export interface components {
     InteractionHookRequest: {
       /** @description Names of claims of the user that the hook gets; at most 100. Default: none. */
       claims?: string[] | null;
-      /**
-       * @description Whether people are not sent to the hook. Default: false.
-       * @enum {boolean|null}
-       */
-      disabled?: true | false | null;
+      /** @description Whether people are not sent to the hook. Default: false. */
+      disabled?: boolean | null;
       /** @description `null` replaces the secret by a new one. It is generated by the server: no other value than its masked form is accepted, and that changes nothing. */
       secret?: string | null;
       /** @description For how long a person may stay at the hook, 60 to 3600 seconds. Default 1200. */
@@ -3315,7 +3296,7 @@ export interface components {
       claimSourceId?: string;
       credentialBranding?: components['schemas']['CredentialBranding'];
       description?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
@@ -3339,86 +3320,26 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
        * @description Id of the claims source that is called while a credential is issued. Default: none.
        */
       claimSourceId?: string | null;
-      credentialBranding?: {
-        /** @description Color as `#rrggbb`. */
-        backgroundColor?: string;
-        /** @description https or data URL. */
-        watermarkImageUrl?: string;
-      };
+      credentialBranding?: components['schemas']['CredentialBrandingRequest'];
       description?: string;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description, issuer and credentialBranding. Default: one entry from those alone. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: {
-        /** @description https or data URL. */
-        iconUrl?: string;
-        /** @description https or data URL. */
-        logoUrl?: string;
-        name: string;
-      };
+      issuer: components['schemas']['CredentialIssuerRequest'];
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
@@ -3436,6 +3357,15 @@ export interface components {
     };
     /** @description Key attestations that a configuration requires (OID4VCI 1.0 Appendix D). */
     KeyAttestationRequirement: {
+      /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+      keyStorage?: string[];
+      /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+      rootCertificates: string[];
+      /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+      userAuthentication?: string[];
+    };
+    /** @description Key attestations that a configuration requires (OID4VCI 1.0 Appendix D). */
+    KeyAttestationRequirementRequest: {
       /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
       keyStorage?: string[];
       /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
@@ -3472,6 +3402,19 @@ export interface components {
       /** @description https or data URL of an image. */
       watermarkImage?: string;
     };
+    MobileBrandingRequest: {
+      /** @description Color as `#rrggbb`. */
+      backgroundColor?: string;
+      description?: string;
+      /** @description https or data URL of an image. */
+      issuerIcon?: string;
+      /** @description https or data URL of an image. */
+      issuerLogo?: string;
+      /** @description Display name of the credential. Default: its type. */
+      name?: string;
+      /** @description https or data URL of an image. */
+      watermarkImage?: string;
+    };
     MobileConfiguration: {
       /** @description Absent: `automatic`. */
       approval?: components['schemas']['Approval'];
@@ -3482,7 +3425,7 @@ export interface components {
         };
       };
       claimSourceId?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn: components['schemas']['Duration'];
       id: string;
       includeStatus: boolean;
@@ -3503,42 +3446,11 @@ export interface components {
       /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
       approval?: components['schemas']['Approval'];
       /** @description The credential as wallets display it. Images are returned as they were sent. */
-      branding?: {
-        /** @description Color as `#rrggbb`. */
-        backgroundColor?: string;
-        description?: string;
-        /** @description https or data URL of an image. */
-        issuerIcon?: string;
-        /** @description https or data URL of an image. */
-        issuerLogo?: string;
-        /** @description Display name of the credential. Default: its type. */
-        name?: string;
-        /** @description https or data URL of an image. */
-        watermarkImage?: string;
-      };
+      branding?: components['schemas']['MobileBrandingRequest'];
       /** @description Mapping of each element, by namespace and element identifier. For `org.iso.18013.5.1.mDL` the mandatory elements are required. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
-          [key: string]: {
-            /** @description Value if `mapFrom` is absent or has no value. */
-            defaultValue?: unknown;
-            /** @description Names of the claim as wallets display it, one per language; at most 20. */
-            display?: {
-              /** @description Language tag (BCP 47). */
-              locale?: string;
-              /** @description 1 to 1024 characters. */
-              name: string;
-            }[];
-            /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-            mapFrom?: string;
-            /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-            required?: boolean;
-            /**
-             * @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict.
-             * @enum {string}
-             */
-            type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
-          };
+          [key: string]: components['schemas']['ElementMappingRequest'];
         };
       };
       /**
@@ -3547,49 +3459,14 @@ export interface components {
        */
       claimSourceId?: string | null;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from branding. Default: one entry from that alone. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials from issuance, at least 2 hours and at most 427 days (mobile driving licences) or 3,620 days, in years and months of any length. Credentials that would be valid after the certificate of their signer are denied. */
-      expiresIn: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
@@ -3599,15 +3476,9 @@ export interface components {
       /** @description Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
       /** @description Begin of the validity. Default, also if the claim has no value: the time of issuance. */
-      validFrom?: {
-        /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
-        mapFrom: string;
-      };
+      validFrom?: components['schemas']['TimeMappingRequest'];
       /** @description End of the validity in place of `expiresIn`. Default, also if the claim has no value: `expiresIn` after issuance. */
-      validUntil?: {
-        /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
-        mapFrom: string;
-      };
+      validUntil?: components['schemas']['TimeMappingRequest'];
       /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       readonly warnings?: components['schemas']['Warning'][];
     };
@@ -3659,18 +3530,23 @@ export interface components {
       warnings?: components['schemas']['Warning'][];
     };
     /** @description A credential configuration with the claims of each credential that is offered of it. */
-    OfferedCredential: {
+    OfferedCredentialRequest: {
       /** @description One for each credential, at least one; an offer has at most 100. */
-      claimSets: components['schemas']['ClaimSet'][];
+      claimSets: components['schemas']['ClaimSetRequest'][];
       /**
        * Format: uuid
        * @description Id of the credential configuration.
        */
       credentialConfigurationId: string;
     };
+    /** @description Lifetime of an offer: more than 0 and at most 10 minutes in total. */
+    OfferLifetimeRequest: {
+      minutes?: number;
+      seconds?: number;
+    };
     OfferRequest: {
       /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
-      credentials: (string | components['schemas']['OfferedCredential'])[];
+      credentials: components['schemas']['CredentialToOfferRequest'][];
       /**
        * Format: date-time
        * @description Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now. Must be an ISO 8601 date or time.
@@ -3704,25 +3580,16 @@ export interface components {
       strictClaimsSources: boolean;
     };
     OpenIdConfigurationRequest: {
-      /**
-       * @description Whether the metadata have `scopes_supported`. Some wallets request every scope of it, so that a person is asked for all credentials. Default: yes; the profile `haip` requires it.
-       * @enum {boolean|null}
-       */
-      advertiseScopes?: true | false | null;
-      /**
-       * @description Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.
-       * @enum {boolean|null}
-       */
-      allowUnregisteredWallets?: true | false | null;
+      /** @description Whether the metadata have `scopes_supported`. Some wallets request every scope of it, so that a person is asked for all credentials. Default: yes; the profile `haip` requires it. */
+      advertiseScopes?: boolean | null;
+      /** @description Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production. */
+      allowUnregisteredWallets?: boolean | null;
       /** @description Days in which a wallet can collect credentials whose issuance is deferred from now on (OID4VCI 1.0 section 9). Default: 30. */
       deferredDays?: number | null;
       /** @description Name of the issuer that wallets show. Default: the name of the verified custom domain's brand, otherwise the name of the tenant; `null` resets it. Must not contain control characters. Must be well-formed Unicode. */
       displayName?: string | null;
-      /**
-       * @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.
-       * @enum {boolean|null}
-       */
-      dpopNonceRequired?: true | false | null;
+      /** @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no. */
+      dpopNonceRequired?: boolean | null;
       /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
       encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
       /** @description Page of the tenant that people visit after they signed in. Only its members in the request change; `null` removes it. */
@@ -3733,21 +3600,12 @@ export interface components {
       profile?: components['schemas']['OpenIdProfile'] | null;
       /** @description How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
       refreshTokenDays?: number | null;
-      /**
-       * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
-       * @enum {boolean|null}
-       */
-      requirePushedAuthorizationRequests?: true | false | null;
-      /**
-       * @description Whether an offer is refused if a claim of it is named by no mapping of its credential configurations, no parameter of their claims sources and no entry of `claimsToPersist`. Default: no; then the offer has a warning.
-       * @enum {boolean|null}
-       */
-      strictClaims?: true | false | null;
-      /**
-       * @description Whether a credential is denied if its claims source fails. Default: no; then only a missing required claim denies it.
-       * @enum {boolean|null}
-       */
-      strictClaimsSources?: true | false | null;
+      /** @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no. */
+      requirePushedAuthorizationRequests?: boolean | null;
+      /** @description Whether an offer is refused if a claim of it is named by no mapping of its credential configurations, no parameter of their claims sources and no entry of `claimsToPersist`. Default: no; then the offer has a warning. */
+      strictClaims?: boolean | null;
+      /** @description Whether a credential is denied if its claims source fails. Default: no; then only a missing required claim denies it. */
+      strictClaimsSources?: boolean | null;
     };
     /** @enum {string} */
     OpenIdProfile: 'default' | 'haip';
@@ -3883,6 +3741,13 @@ export interface components {
       /** @description Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`, `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`. */
       mapFrom?: string;
     };
+    /** @description Source of a request parameter: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone. */
+    ParameterMappingRequest: {
+      /** @description Value if `mapFrom` is absent or has no value. */
+      defaultValue?: unknown;
+      /** @description Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`, `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`. */
+      mapFrom?: string;
+    };
     PersistedCredential: {
       /** @description The credential itself. Absent if its configuration did not have `persist: true` when it was issued. */
       credential?: {
@@ -3922,22 +3787,11 @@ export interface components {
       /** @description Names of those `claims` that are also stored with the user. */
       claimsToPersist?: string[];
       /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
-      credentials: (string | components['schemas']['OfferedCredential'])[];
+      credentials: components['schemas']['CredentialToOfferRequest'][];
       /** @description Default 5 minutes. */
-      expiresIn?: {
-        minutes?: number;
-        seconds?: number;
-      };
+      expiresIn?: components['schemas']['OfferLifetimeRequest'];
       /** @description Protects the offer with a transaction code. Default: no code. */
-      transactionCodeConfiguration?: {
-        /** @description Text that the wallet shows when it asks the holder for the code. */
-        description?: string;
-        /**
-         * @description Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`.
-         * @enum {string}
-         */
-        inputMode?: 'numeric' | 'text';
-      };
+      transactionCodeConfiguration?: components['schemas']['TransactionCodeConfigurationRequest'];
       /**
        * Format: uuid
        * @description Id of an existing user. Default: a new user is created. If no claims are stored with the user, the user ends with an offer that expires unclaimed.
@@ -4018,6 +3872,11 @@ export interface components {
       expires_in: number;
       /** @description Value of `request_uri` for the authorization endpoint. */
       request_uri: string;
+    };
+    /** @description A credential in a response to a wallet. */
+    ReceivedCredential: {
+      /** @description The credential in its format: a JSON object for `ldp_vc`, otherwise a string. */
+      credential: unknown;
     };
     /** @description Metadata of an issued credential. */
     RegisteredCredential: {
@@ -4139,7 +3998,7 @@ export interface components {
       };
       claimSourceId?: string;
       description?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
@@ -4162,21 +4021,7 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
@@ -4185,57 +4030,16 @@ export interface components {
       claimSourceId?: string | null;
       description?: string;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description and issuer. Default: one entry from those alone. Entries with a `locale` are part of the type metadata. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials, at least 2 hours and at most 3,290 days: nine years at most. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: {
-        /** @description https or data URL. */
-        iconUrl?: string;
-        /** @description https or data URL. */
-        logoUrl?: string;
-        name: string;
-      };
+      issuer: components['schemas']['CredentialIssuerRequest'];
       /** @description DID of the tenant that must exist as long as the configuration does, and whose domain must not have been withdrawn when a credential is issued. It does not sign: `iss` is the credential issuer identifier, and the key has a certificate. Cannot be changed later. */
       issuerDid?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
@@ -4253,11 +4057,7 @@ export interface components {
     };
     SearchUsersRequest: {
       /** @description Identity at the authentication provider. */
-      authenticationProvider?: {
-        providerId?: string;
-        subjectId?: string;
-        url?: string;
-      };
+      authenticationProvider?: components['schemas']['UserLinkCriteriaRequest'];
       /** @description Claims that a user must have. Members of nested objects are compared one by one: a user may have others. Texts, numbers, booleans, null, arrays and empty objects must be equal. At most 20 values with `authenticationProvider`. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       claims?: {
         [key: string]: unknown;
@@ -4291,26 +4091,10 @@ export interface components {
       /** @description Document type: `type` of a configuration of mobile documents. Unique among the tenant's configurations of status lists. */
       docType: string;
       /** @description For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days. */
-      expiryDuration: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiryDuration: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends. */
-      timeToLiveDuration: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      timeToLiveDuration: components['schemas']['DurationRequest'];
     };
     StatusListDistribution: {
       /** @description At most 1000. */
@@ -4360,8 +4144,7 @@ export interface components {
       };
       /** @description Id of the pre-authorized offer from which the credential was issued. */
       offerId?: string;
-      /** @enum {string} */
-      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic' | 'mobile';
+      profile: components['schemas']['CredentialProfile'];
       sessionId: string;
       /** @description Absent for a credential that was issued without status. */
       status?: components['schemas']['CredentialStatus'];
@@ -4380,8 +4163,21 @@ export interface components {
       /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
       mapFrom: string;
     };
+    TimeMappingRequest: {
+      /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
+      mapFrom: string;
+    };
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post';
+    TransactionCodeConfigurationRequest: {
+      /** @description Text that the wallet shows when it asks the holder for the code. */
+      description?: string;
+      /**
+       * @description Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`.
+       * @enum {string}
+       */
+      inputMode?: 'numeric' | 'text';
+    };
     UpdateDocumentSignerRequest: {
       /** @description Of several active signers of an IACA the one that was changed last signs. */
       active: boolean;
@@ -4415,26 +4211,10 @@ export interface components {
     UpdateStatusListConfigurationRequest: {
       readonly docType?: string;
       /** @description For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days. */
-      expiryDuration: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiryDuration: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends. */
-      timeToLiveDuration: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      timeToLiveDuration: components['schemas']['DurationRequest'];
     };
     UpdateUserRequest: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
@@ -4473,8 +4253,7 @@ export interface components {
       };
       /** @description Id of the pre-authorized offer from which the credential was issued. */
       offerId?: string;
-      /** @enum {string} */
-      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic' | 'mobile';
+      profile: components['schemas']['CredentialProfile'];
       sessionId: string;
       /** @description Absent for a credential that was issued without status. */
       status?: components['schemas']['CredentialStatus'];
@@ -4489,6 +4268,12 @@ export interface components {
       subjectId: string;
       /** @description Issuer URL of the provider. */
       url: string;
+    };
+    /** @description Identity at the authentication provider, of which each given member must be equal. */
+    UserLinkCriteriaRequest: {
+      providerId?: string;
+      subjectId?: string;
+      url?: string;
     };
     WalletRequest: {
       /** @description Whether the wallet must attest itself: it has `rootCertificates`. Read-only. */
@@ -4591,7 +4376,7 @@ export interface components {
     };
     WebhookRequest: {
       /** @description True to stop deliveries. Default false. If an update omits it or sends null, the value does not change. */
-      disabled?: boolean;
+      disabled?: boolean | null;
       /** @description Event types to subscribe to. */
       events: components['schemas']['WebhookEvent'][];
       readonly id?: string;
@@ -4609,7 +4394,7 @@ export interface components {
       contexts: string[];
       credentialBranding?: components['schemas']['CredentialBranding'];
       description?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
@@ -4634,21 +4419,7 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
@@ -4657,65 +4428,19 @@ export interface components {
       claimSourceId?: string | null;
       /** @description URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
       contexts?: string[];
-      credentialBranding?: {
-        /** @description Color as `#rrggbb`. */
-        backgroundColor?: string;
-        /** @description https or data URL. */
-        watermarkImageUrl?: string;
-      };
+      credentialBranding?: components['schemas']['CredentialBrandingRequest'];
       description?: string;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description, issuer and credentialBranding. Default: one entry from those alone. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: {
-        /** @description https or data URL. */
-        iconUrl?: string;
-        /** @description https or data URL. */
-        logoUrl?: string;
-        name: string;
-      };
+      issuer: components['schemas']['CredentialIssuerRequest'];
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
@@ -7152,7 +6877,7 @@ export interface operations {
         /** @description Only events about resources of this type, for example `did`. */
         objectType?: string;
         /** @description Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
-        outcome?: 'SUCCESS' | 'FAIL';
+        outcome?: components['schemas']['EventOutcome'];
         /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
@@ -7230,7 +6955,7 @@ export interface operations {
         /** @description Only events about resources of this type, for example `did`. */
         objectType?: string;
         /** @description Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
-        outcome?: 'SUCCESS' | 'FAIL';
+        outcome?: components['schemas']['EventOutcome'];
         /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
