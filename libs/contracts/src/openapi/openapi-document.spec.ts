@@ -166,8 +166,8 @@ describe('an operation in the interface definition', () => {
   });
 
   it('includes the errors of every call, and those of its body', () => {
-    expect(statusesOf(update as Operation)).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503]);
-    expect(statusesOf(list as Operation)).toEqual([200, 400, 429, 500, 503]);
+    expect(statusesOf(update as Operation)).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 431, 500, 503]);
+    expect(statusesOf(list as Operation)).toEqual([200, 400, 429, 431, 500, 503]);
   });
 
   it('is omitted when no host of the API serves it', () => {

@@ -394,8 +394,13 @@ const EVERY_ANSWER = [
 const headersOf = (...names: string[]): JsonObject =>
   Object.fromEntries([...EVERY_ANSWER, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
+/** Of a response to a request whose headers were not read, which no limit counts. */
+const UNREAD_REQUEST_HEADERS: JsonObject = Object.fromEntries(
+  ['x-request-id', 'cache-control'].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
+
 /**
- * Every status an operation can return: its own, those of reading a body, and those of any call. An unknown
+ * Every status an operation can return: its own, those of reading headers and body, and those of any call. An unknown
  * method of a known path is a 405, and an unknown path a 404, in the error shape of the host.
  */
 export const statusesOf = (operation: Operation): number[] => {
@@ -408,6 +413,7 @@ export const statusesOf = (operation: Operation): number[] => {
     400,
     ...(reads ? [408, 413, 415] : []),
     429,
+    431,
     500,
     503,
   ];
@@ -548,6 +554,7 @@ const MEANING: Record<ErrorKind, string> = {
   unsupportedMediaType: 'The media type of the body is not supported.',
   tooManyRequests:
     'A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`.',
+  headersTooLarge: 'The headers of the request are too large together.',
   internal: 'Internal error of the platform.',
   unavailable: 'Temporarily unavailable. Retry later.',
 };
@@ -572,7 +579,7 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
   };
   return {
     description: shape === 'oauth' ? MEANING[kind].replace('; `details` has each fault', '') : MEANING[kind],
-    headers: headersOf(...(special[kind] ? [special[kind]] : [])),
+    headers: kind === 'headersTooLarge' ? UNREAD_REQUEST_HEADERS : headersOf(...(special[kind] ? [special[kind]] : [])),
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` },

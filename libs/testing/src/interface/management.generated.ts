@@ -1266,6 +1266,25 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
+    /** @description The headers of the request are too large together. */
+    ManagementHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "code": "RequestHeaderFieldsTooLarge",
+         *       "type": "HeaderError",
+         *       "message": "Request Header Fields Too Large: all headers together must have at most 49152 bytes",
+         *       "details": []
+         *     }
+         */
+        'application/json': components['schemas']['ManagementError'];
+      };
+    };
     /** @description Internal error of the platform. */
     ManagementInternal: {
       headers: {
@@ -1501,6 +1520,23 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
+    /** @description The headers of the request are too large together. */
+    OAuthHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+         *     }
+         */
+        'application/json': components['schemas']['OAuthError'];
+      };
+    };
     /** @description Internal error of the platform. */
     OAuthInternal: {
       headers: {
@@ -1661,6 +1697,23 @@ export interface components {
          *     }
          */
         'application/json': components['schemas']['OAuthError'];
+      };
+    };
+    /** @description The headers of the request are too large together. */
+    TenantHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "code": "RequestHeaderFieldsTooLarge",
+         *       "message": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
       };
     };
     /** @description Internal error of the platform. */
@@ -1840,6 +1893,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -1885,6 +1939,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -1946,6 +2001,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -2003,6 +2059,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2059,6 +2116,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2128,6 +2186,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2209,6 +2268,7 @@ export interface operations {
       415: components['responses']['ManagementUnsupportedMediaType'];
       422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2269,6 +2329,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2347,6 +2408,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2383,6 +2445,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2603,6 +2666,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2752,6 +2816,7 @@ export interface operations {
       415: components['responses']['ManagementUnsupportedMediaType'];
       422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2881,6 +2946,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3030,6 +3096,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3068,6 +3135,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3132,6 +3200,7 @@ export interface operations {
       415: components['responses']['ManagementUnsupportedMediaType'];
       422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3218,6 +3287,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3278,6 +3348,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3343,6 +3414,7 @@ export interface operations {
       415: components['responses']['ManagementUnsupportedMediaType'];
       422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3381,6 +3453,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3428,6 +3501,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3489,6 +3563,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3539,6 +3614,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3605,6 +3681,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3643,6 +3720,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3685,6 +3763,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3743,6 +3822,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };

@@ -4460,6 +4460,23 @@ export interface components {
     };
   };
   responses: {
+    /** @description The headers of the request are too large together. */
+    OAuthHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+         *     }
+         */
+        'application/json': components['schemas']['OAuthError'];
+      };
+    };
     /** @description Internal error of the platform. */
     OAuthInternal: {
       headers: {
@@ -4665,6 +4682,23 @@ export interface components {
          * @example {
          *       "code": "Gone",
          *       "message": "The status list ended at 2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description The headers of the request are too large together. */
+    TenantHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "code": "RequestHeaderFieldsTooLarge",
+         *       "message": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
          *     }
          */
         'application/json': components['schemas']['TenantError'];
@@ -5043,6 +5077,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5152,6 +5187,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5254,6 +5290,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5324,6 +5361,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5486,6 +5524,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5760,6 +5799,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5865,6 +5905,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5925,6 +5966,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5983,6 +6025,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6044,6 +6087,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6123,6 +6167,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6175,6 +6220,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6254,6 +6300,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6291,6 +6338,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6332,6 +6380,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6391,6 +6440,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6453,6 +6503,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6486,6 +6537,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6519,6 +6571,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6626,6 +6679,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6727,6 +6781,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6813,6 +6868,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6849,6 +6905,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6931,6 +6988,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6989,6 +7047,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7030,6 +7089,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7083,6 +7143,7 @@ export interface operations {
         };
       };
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7167,6 +7228,7 @@ export interface operations {
         };
       };
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7231,6 +7293,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7268,6 +7331,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7319,6 +7383,7 @@ export interface operations {
         };
       };
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7374,6 +7439,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7562,6 +7628,25 @@ export interface operations {
            *       "error": "temporarily_unavailable",
            *       "error_description": "Too Many Requests",
            *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -7789,6 +7874,25 @@ export interface operations {
            *       "error": "temporarily_unavailable",
            *       "error_description": "Too Many Requests",
            *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -8027,6 +8131,25 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
       /** @description Internal error of the platform. */
       500: {
         headers: {
@@ -8126,6 +8249,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -8199,6 +8323,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -8431,6 +8556,25 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
       /** @description Internal error of the platform. */
       500: {
         headers: {
@@ -8531,6 +8675,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -8741,6 +8886,25 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
       /** @description Internal error of the platform. */
       500: {
         headers: {
@@ -8820,6 +8984,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -8857,6 +9022,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -8915,6 +9081,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -8972,6 +9139,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9009,6 +9177,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -9184,6 +9353,25 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
       /** @description Internal error of the platform. */
       500: {
         headers: {
@@ -9286,6 +9474,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9322,6 +9511,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9373,6 +9563,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9408,6 +9599,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       406: components['responses']['TenantNotAcceptable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9474,6 +9666,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9543,6 +9736,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9591,6 +9785,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9627,6 +9822,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9746,6 +9942,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9806,6 +10003,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9874,6 +10072,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9925,6 +10124,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9993,6 +10193,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10029,6 +10230,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10089,6 +10291,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10157,6 +10360,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10205,6 +10409,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10274,6 +10479,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10310,6 +10516,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10365,6 +10572,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10426,6 +10634,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10469,6 +10678,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10532,6 +10742,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10568,6 +10779,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10635,6 +10847,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10699,6 +10912,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10770,6 +10984,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10825,6 +11040,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10896,6 +11112,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10932,6 +11149,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10988,6 +11206,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11042,6 +11261,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11106,6 +11326,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11151,6 +11372,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11215,6 +11437,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11251,6 +11474,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11315,6 +11539,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11366,6 +11591,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11415,6 +11641,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11477,6 +11704,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11522,6 +11750,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11609,6 +11838,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11645,6 +11875,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11685,6 +11916,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11742,6 +11974,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11804,6 +12037,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11879,6 +12113,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11930,6 +12165,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12006,6 +12242,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12042,6 +12279,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12093,6 +12331,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12144,6 +12383,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12180,6 +12420,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12220,6 +12461,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12277,6 +12519,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12336,6 +12579,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12405,6 +12649,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12453,6 +12698,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12523,6 +12769,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12559,6 +12806,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12610,6 +12858,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12661,6 +12910,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12701,6 +12951,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12758,6 +13009,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12824,6 +13076,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12903,6 +13156,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12957,6 +13211,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13037,6 +13292,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13073,6 +13329,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13109,6 +13366,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13149,6 +13407,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13206,6 +13465,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13278,6 +13538,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13374,6 +13635,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13435,6 +13697,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13532,6 +13795,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13568,6 +13832,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13628,6 +13893,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13688,6 +13954,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13732,6 +13999,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13792,6 +14060,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13828,6 +14097,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13873,6 +14143,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13939,6 +14210,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14014,6 +14286,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14070,6 +14343,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14142,6 +14416,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14178,6 +14453,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14229,6 +14505,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14302,6 +14579,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14357,6 +14635,7 @@ export interface operations {
       406: components['responses']['TenantNotAcceptable'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14417,6 +14696,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14477,6 +14757,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14521,6 +14802,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14581,6 +14863,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14617,6 +14900,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14669,6 +14953,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14712,6 +14997,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14765,6 +15051,7 @@ export interface operations {
       406: components['responses']['TenantNotAcceptable'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14821,6 +15108,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14890,6 +15178,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14937,6 +15226,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15005,6 +15295,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15041,6 +15332,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15106,6 +15398,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15146,6 +15439,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15203,6 +15497,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15266,6 +15561,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15343,6 +15639,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15395,6 +15692,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15473,6 +15771,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15509,6 +15808,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15564,6 +15864,7 @@ export interface operations {
       406: components['responses']['TenantNotAcceptable'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15629,6 +15930,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15687,6 +15989,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15761,6 +16064,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15797,6 +16101,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15837,6 +16142,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15886,6 +16192,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15955,6 +16262,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16022,6 +16330,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16103,6 +16412,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16159,6 +16469,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16241,6 +16552,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16277,6 +16589,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16399,6 +16712,7 @@ export interface operations {
       406: components['responses']['TenantNotAcceptable'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
