@@ -35,8 +35,8 @@ export type OtherServers = Readonly<Record<'auth' | 'contexts', readonly { url: 
 
 /** Of the committed documents. A gateway serves those of its environments. */
 const EXAMPLE_SERVERS: OtherServers = {
-  auth: [{ url: 'https://auth.example.com', description: 'The authorization host of the environment.' }],
-  contexts: [{ url: 'https://contexts.example.com', description: 'The host of the JSON-LD context of the platform.' }],
+  auth: [{ url: 'https://auth.attestry.example', description: 'The authorization host of the environment.' }],
+  contexts: [{ url: 'https://contexts.attestry.example', description: 'The host of the JSON-LD context of the platform.' }],
 };
 
 const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
