@@ -158,6 +158,7 @@ const object = { type: 'openid-configuration', from: 'tenant' } as const;
 
 export const retrieveOpenIdConfiguration = defineOperation({
   name: 'issuance.retrieve-openid-configuration',
+  operationId: 'retrieveOpenIdConfiguration',
   since,
   summary: "Retrieve the settings of the tenant's OID4VCI endpoints",
   http: { method: 'GET', path, success: 200 },
@@ -169,6 +170,7 @@ export const retrieveOpenIdConfiguration = defineOperation({
 
 export const updateOpenIdConfiguration = defineOperation({
   name: 'issuance.update-openid-configuration',
+  operationId: 'updateOpenIdConfiguration',
   since,
   summary: "Change the settings of the tenant's OID4VCI endpoints",
   description:

@@ -11,7 +11,7 @@ import { PageQuery } from '../pagination.js';
 import { OPERATIONS } from '../registry.js';
 import { Optional, Rule, Uuid } from '../validators.js';
 import type { JsonSchema } from './json-schema.js';
-import { operationIdOf, openApiDocument, statusesOf } from './openapi-document.js';
+import { openApiDocument, statusesOf } from './openapi-document.js';
 import { SHAPES } from './shapes.generated.js';
 
 class Thing {
@@ -215,7 +215,31 @@ describe('the tags', () => {
 
   it('distinguish sub-resources from the resources that their paths start with', () => {
     expect(paths['/v1/users/authentication-providers']!['get']!['tags']).toEqual(['Authentication providers']);
-    expect(paths['/v1/openid/credential']!['post']!['tags']).toEqual(['Wallets']);
+    expect(paths['/v1/openid/credential']!['post']!['tags']).toEqual(['Credential issuer']);
+  });
+
+  it('say what their operations are about [T807]', () => {
+    const tagOf = Object.fromEntries(
+      Object.entries(paths).map(([path, methods]) => [path, Object.values(methods)[0]!['tags']]),
+    );
+    expect(tagOf).toMatchObject({
+      '/v2/credentials/compact/revocation-lists': ['Status lists'],
+      '/v2/credentials/web-semantic/revocation-lists/{id}': ['Status lists'],
+      '/v2/credentials/mobile/identifier-lists/{id}/token': ['Status lists'],
+      '/v2/credentials/status-lists/{id}/token': ['Status lists'],
+      '/v2/credentials/mobile/status-list-signers': ['Status list signers'],
+      '/v2/credentials/mobile/{id}/status': ['Credentials'],
+      '/v2/credentials/mobile/configurations': ['Credential configurations'],
+      '/v1/openid/wallet-attestation-configurations': ['Wallets'],
+      '/v1/openid/configuration': ['OpenID settings'],
+      '/v1/openid/deferred/{id}/approve': ['Deferred issuances'],
+      '/v1/openid/deferred-credential': ['Credential issuer'],
+      '/v1/oauth/token': ['Authorization server'],
+    });
+    const configured = Object.keys(paths).filter(
+      (path) => (tagOf[path] as string[])[0] === 'Credential configurations',
+    );
+    for (const path of configured) expect(path).toMatch(/\/configurations/);
   });
 
   it('are complete: a path without a resource is refused', () => {
@@ -292,8 +316,19 @@ const objectsOf = (given: JsonSchema, named: Readonly<Record<string, JsonSchema>
   return [...(schema.properties ? [schema] : []), ...below.flatMap((one) => objectsOf(one, named))];
 };
 
+it('an operation has the id of its declaration, or one from its name, which stays [T807]', () => {
+  const named = defineOperation({ ...list, operationId: 'listWhatIsThere' }) as Operation;
+  expect(named).toMatchObject({ name: 'dids.list-things', subject: 'op.dids.list-things' });
+  expect(documentOf(named).paths['/v1/users']!['get']).toMatchObject({ operationId: 'listWhatIsThere' });
+  const signer = OPERATIONS.find(({ name }) => name === 'issuance.create-document-signer.status-list');
+  expect(signer).toMatchObject({
+    operationId: 'createStatusListSigner',
+    analytics: { prefix: expect.any(String) as string },
+  });
+});
+
 it('every operation over HTTP has a unique id', () => {
-  const ids = OPERATIONS.filter(({ http }) => http).map(operationIdOf);
+  const ids = OPERATIONS.filter(({ http }) => http).map(({ operationId }) => operationId);
   expect(ids.filter((id, index) => ids.indexOf(id) < index)).toEqual([]);
   for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
 });

@@ -36,7 +36,9 @@ export type OtherServers = Readonly<Record<'auth' | 'contexts', readonly { url: 
 /** Of the committed documents. A gateway serves those of its environments. */
 const EXAMPLE_SERVERS: OtherServers = {
   auth: [{ url: 'https://auth.attestry.example', description: 'The authorization host of the environment.' }],
-  contexts: [{ url: 'https://contexts.attestry.example', description: 'The host of the JSON-LD context of the platform.' }],
+  contexts: [
+    { url: 'https://contexts.attestry.example', description: 'The host of the JSON-LD context of the platform.' },
+  ],
 };
 
 const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
@@ -153,12 +155,9 @@ const serversOf = (name: InterfaceName, { http }: Operation): readonly Api[] =>
 export const templateOf = (path: string): string =>
   path.replace(/^\*/, '/{path}').replace(/:([A-Za-z]+)/g, (_, name: string) => `{${name}}`);
 
-/** `dids.create-did` is `createDid`, `….create-x.jwt-vc` is `createXJwtVc`. */
-export const operationIdOf = ({ useCase, variant }: Operation): string =>
-  [useCase, variant]
-    .filter((part) => part !== undefined)
-    .join('-')
-    .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+/** Of the operation at one of its paths: further ones are a file or any path with an ending. */
+const operationIdAt = ({ operationId }: Operation, path: string, index: number): string =>
+  index === 0 ? operationId : `${operationId}${path.startsWith('*') ? 'ByPath' : 'File'}`;
 
 const needsHolderToken = ({ access, errorStatuses }: Operation): boolean =>
   access.kind === 'holder' && (errorStatuses ?? []).includes(403);
@@ -190,7 +189,7 @@ const operationObject = (
   const hosts = serversOf(name, operation);
   const elsewhere = hosts.includes(HOSTS[name][0]!) ? [] : others[hosts[0] as keyof OtherServers];
   return {
-    operationId: `${operationIdOf(operation)}${index === 0 ? '' : 'ByPath'}`,
+    operationId: operationIdAt(operation, path, index),
     summary: operation.summary,
     ...(description && { description }),
     ...(deprecated && { deprecated: true }),

@@ -25,7 +25,7 @@ export interface paths {
       cookie?: never;
     };
     /** Retrieve the domain linkage credentials of the tenant's DIDs */
-    get: operations['retrieveDidConfigurationByPath'];
+    get: operations['retrieveDidConfigurationFile'];
     put?: never;
     post?: never;
     delete?: never;
@@ -562,12 +562,12 @@ export interface paths {
      * Retrieve the settings of the tenant's OID4VCI endpoints
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    get: operations['retrieveOpenidConfiguration'];
+    get: operations['retrieveOpenIdConfiguration'];
     /**
      * Change the settings of the tenant's OID4VCI endpoints
      * @description Changes only the members that the request has; `null` resets a member to its default. A managed issuer can change `interactionHook` only. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    put: operations['updateOpenidConfiguration'];
+    put: operations['updateOpenIdConfiguration'];
     post?: never;
     delete?: never;
     options?: never;
@@ -686,7 +686,7 @@ export interface paths {
      * Retrieve the certificates of the active IACAs
      * @description Trust anchors of `mso_mdoc` credentials; `mdoc_iacas_uri` of the issuer metadata. May be empty.
      */
-    get: operations['retrieveIacas'];
+    get: operations['retrieveIacaCertificates'];
     put?: never;
     post?: never;
     delete?: never;
@@ -914,13 +914,13 @@ export interface paths {
      * Retrieve the wallets of the tenant that attest themselves
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    get: operations['listWalletsAttested'];
+    get: operations['listAttestedWallets'];
     put?: never;
     /**
      * Register a wallet that attests itself
      * @description The same resource as `/v1/openid/wallets`. A wallet with `rootCertificates` must send a client attestation to the token and the pushed request endpoint. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
      */
-    post: operations['createWalletAttested'];
+    post: operations['createAttestedWallet'];
     delete?: never;
     options?: never;
     head?: never;
@@ -938,18 +938,18 @@ export interface paths {
      * Retrieve a wallet that attests itself
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    get: operations['retrieveWalletAttested'];
+    get: operations['retrieveAttestedWallet'];
     /**
      * Change a wallet that attests itself
      * @description Replaces all members; one that is left out has its default. Requires one of the roles: `admin`, `issuer`.
      */
-    put: operations['updateWalletAttested'];
+    put: operations['updateAttestedWallet'];
     post?: never;
     /**
      * Delete a wallet that attests itself
      * @description Requires one of the roles: `admin`, `issuer`.
      */
-    delete: operations['deleteWalletAttested'];
+    delete: operations['deleteAttestedWallet'];
     options?: never;
     head?: never;
     patch?: never;
@@ -1214,7 +1214,7 @@ export interface paths {
      * Retrieve the delivery attempts of a webhook in the last 30 days, newest first
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    get: operations['listAttempts'];
+    get: operations['listWebhookAttempts'];
     put?: never;
     post?: never;
     delete?: never;
@@ -1236,7 +1236,7 @@ export interface paths {
      * Redeliver the event of a delivery attempt
      * @description Returns 409 while the event is still being delivered or the webhook is disabled, and 400 if the credential of the event is no longer stored. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    post: operations['redeliverAttempt'];
+    post: operations['redeliverWebhookAttempt'];
     delete?: never;
     options?: never;
     head?: never;
@@ -1293,7 +1293,7 @@ export interface paths {
      * Rotate the key that signs webhooks
      * @description The previous key stays in the key set until `publishedUntil`. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    post: operations['rotateKeys'];
+    post: operations['rotateWebhookKeys'];
     delete?: never;
     options?: never;
     head?: never;
@@ -1923,7 +1923,7 @@ export interface paths {
      * Retrieve the identifier list token of mobile documents (ISO/IEC 18013-5, second edition, section 12.3.6)
      * @description The address is `status.identifier_list.uri` of the mobile security object, whose `status.identifier_list.id` is in the list while the document is suspended or revoked. The token is a CWT: `application/identifierlist+cwt`, or `application/cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
      */
-    get: operations['retrieveStatusListTokenIdentifierList'];
+    get: operations['retrieveIdentifierListToken'];
     put?: never;
     post?: never;
     delete?: never;
@@ -1943,13 +1943,13 @@ export interface paths {
      * Retrieve the status list signers of the tenant
      * @description Also those of managed IACAs, until the end of their certificates. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
      */
-    get: operations['listDocumentSignersStatusList'];
+    get: operations['listStatusListSigners'];
     put?: never;
     /**
      * Create a status list signer of an unmanaged IACA
      * @description The platform keeps its key. It signs status lists of credentials of the IACA once a certificate for `csrPem` was uploaded. Returns 409 if the tenant already has 3. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
      */
-    post: operations['createDocumentSignerStatusList'];
+    post: operations['createStatusListSigner'];
     delete?: never;
     options?: never;
     head?: never;
@@ -1967,18 +1967,18 @@ export interface paths {
      * Retrieve a status list signer
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
      */
-    get: operations['retrieveDocumentSignerStatusList'];
+    get: operations['retrieveStatusListSigner'];
     /**
      * Activate or deactivate a status list signer of an unmanaged IACA, or upload its certificate
      * @description The certificate follows the rules of a document signer, but must not have its extended key usage. The lists of the tenant are signed again, by the signer that was changed last, within a minute. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
      */
-    put: operations['updateDocumentSignerStatusList'];
+    put: operations['updateStatusListSigner'];
     post?: never;
     /**
      * Delete a status list signer of an unmanaged IACA
      * @description Its key is destroyed. Tokens that it signed are served until they expire or another signer replaces them. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
      */
-    delete: operations['deleteDocumentSignerStatusList'];
+    delete: operations['deleteStatusListSigner'];
     options?: never;
     head?: never;
     patch?: never;
@@ -2035,7 +2035,7 @@ export interface paths {
      * Retrieve the status list token of mobile documents (Token Status List section 8.1)
      * @description The address is `status.status_list.uri` of the mobile security object. The token is a CWT: `application/cwt`, or `application/statuslist+cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
      */
-    get: operations['retrieveStatusListTokenMobile'];
+    get: operations['retrieveMobileStatusListToken'];
     put?: never;
     post?: never;
     delete?: never;
@@ -2383,7 +2383,7 @@ export interface paths {
      * Retrieve a revocation list of web-semantic credentials
      * @description The address is `credentialStatus.statusListCredential` or `credentialStatus.revocationListCredential` of credentials. The list is a credential itself, of the same issuer and with the same kind of proof: a `BitstringStatusListCredential` for the data model 2.0, a `RevocationList2020Credential` for 1.1. `Accept` decides the media type. A changed status is in the list within seconds. With `If-None-Match` an unchanged list is a 304.
      */
-    get: operations['retrieveStatusListTokenWebSemantic'];
+    get: operations['retrieveRevocationListWebSemantic'];
     put?: never;
     post?: never;
     delete?: never;
@@ -5082,7 +5082,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveDidConfigurationByPath: {
+  retrieveDidConfigurationFile: {
     parameters: {
       query?: never;
       header?: {
@@ -8196,7 +8196,7 @@ export interface operations {
       };
     };
   };
-  retrieveOpenidConfiguration: {
+  retrieveOpenIdConfiguration: {
     parameters: {
       query?: never;
       header?: never;
@@ -8254,7 +8254,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  updateOpenidConfiguration: {
+  updateOpenIdConfiguration: {
     parameters: {
       query?: never;
       header?: {
@@ -9027,7 +9027,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveIacas: {
+  retrieveIacaCertificates: {
     parameters: {
       query?: never;
       header?: {
@@ -9947,7 +9947,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  listWalletsAttested: {
+  listAttestedWallets: {
     parameters: {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
@@ -10008,7 +10008,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  createWalletAttested: {
+  createAttestedWallet: {
     parameters: {
       query?: never;
       header?: {
@@ -10077,7 +10077,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveWalletAttested: {
+  retrieveAttestedWallet: {
     parameters: {
       query?: never;
       header?: never;
@@ -10129,7 +10129,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  updateWalletAttested: {
+  updateAttestedWallet: {
     parameters: {
       query?: never;
       header?: {
@@ -10198,7 +10198,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  deleteWalletAttested: {
+  deleteAttestedWallet: {
     parameters: {
       query?: never;
       header?: never;
@@ -11479,7 +11479,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  listAttempts: {
+  listWebhookAttempts: {
     parameters: {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
@@ -11544,7 +11544,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  redeliverAttempt: {
+  redeliverWebhookAttempt: {
     parameters: {
       query?: never;
       header?: never;
@@ -11709,7 +11709,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  rotateKeys: {
+  rotateWebhookKeys: {
     parameters: {
       query?: never;
       header?: never;
@@ -14584,7 +14584,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveStatusListTokenIdentifierList: {
+  retrieveIdentifierListToken: {
     parameters: {
       query?: never;
       header?: {
@@ -14640,7 +14640,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  listDocumentSignersStatusList: {
+  listStatusListSigners: {
     parameters: {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
@@ -14701,7 +14701,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  createDocumentSignerStatusList: {
+  createStatusListSigner: {
     parameters: {
       query?: never;
       header?: {
@@ -14762,7 +14762,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveDocumentSignerStatusList: {
+  retrieveStatusListSigner: {
     parameters: {
       query?: never;
       header?: never;
@@ -14807,7 +14807,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  updateDocumentSignerStatusList: {
+  updateStatusListSigner: {
     parameters: {
       query?: never;
       header?: {
@@ -14868,7 +14868,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  deleteDocumentSignerStatusList: {
+  deleteStatusListSigner: {
     parameters: {
       query?: never;
       header?: never;
@@ -15002,7 +15002,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveStatusListTokenMobile: {
+  retrieveMobileStatusListToken: {
     parameters: {
       query?: never;
       header?: {
@@ -16594,7 +16594,7 @@ export interface operations {
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveStatusListTokenWebSemantic: {
+  retrieveRevocationListWebSemantic: {
     parameters: {
       query?: never;
       header?: {
