@@ -5,7 +5,17 @@ import {
   TOKEN_ENDPOINT_AUTH_METHODS,
   type TokenEndpointAuthMethod,
 } from '../tenant-config/authentication-providers.js';
-import { BoundedJson, BoundedText, IsRecord, Name, Nested, Keywords, Optional, ServiceUrl, Uuid } from '../validators.js';
+import {
+  BoundedJson,
+  BoundedText,
+  IsRecord,
+  Name,
+  Nested,
+  Keywords,
+  Optional,
+  ServiceUrl,
+  Uuid,
+} from '../validators.js';
 import { PARAMETER_PATH_PATTERN } from '../patterns.js';
 
 // HTTP services of the tenant that are asked for claims while a credential is issued.
