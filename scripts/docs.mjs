@@ -347,7 +347,9 @@ function typeCell(type, linked, schema) {
   const alias = shapes.get(type)?.alias ?? type;
   const texts = alias.includes('typeof ') && (schemas[type] ?? schema)?.enum?.map((it) => `'${it}'`).join(' | ');
   const text = texts || (alias.startsWith("'") || alias.includes("' | '") ? alias : type);
-  const names = [...text.matchAll(/\b[A-Z]\w+/g)].map(([name]) => name).filter((name) => shapes.get(name)?.members);
+  const namesIn = (words) => [...words.matchAll(/\b[A-Z]\w+/g)].map(([name]) => name);
+  const named = namesIn(text).flatMap((name) => [name, ...namesIn(shapes.get(name)?.alias ?? '')]);
+  const names = named.filter((name) => shapes.get(name)?.members);
   for (const name of names) linked.add(name);
   const shown = code(text.replaceAll('|', '\\|'));
   if (names[0] === text) return `[${shown}](#${slug(text)})`;
@@ -427,6 +429,7 @@ function typeSchemas() {
     type: '*',
     expose: 'all',
     jsDoc: 'extended',
+    extraTags: ['dependentRequired'],
     additionalProperties: true,
     encodeRefs: false,
     sortProps: false,

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';
+import { schemaFaults, unreachableAddresses } from './interface-schemas.mjs';
 import { root } from './setup.mjs';
 
 const config = await createConfig({
@@ -25,7 +26,12 @@ for (const name of ['management', 'tenant']) {
     console.error(`${path}${location[0]?.pointer ?? ''}: ${message} (${ruleId})`);
     faults += 1;
   }
-  const { tags, paths, components } = JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const document = JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const { tags, paths, components } = document;
+  for (const fault of [...schemaFaults(document), ...unreachableAddresses(document)]) {
+    console.error(`${path}${fault}`);
+    faults += 1;
+  }
   for (const [at, methods] of Object.entries(paths))
     for (const [method, operation] of Object.entries(methods))
       for (const fault of faultsOf(operation, tags, components.securitySchemes)) {

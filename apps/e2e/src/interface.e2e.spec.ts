@@ -41,15 +41,52 @@ interface FrontPage {
 }
 
 const both = [['management'], ['tenant']] as const;
+/** The committed documents have examples of the hosts of an environment. */
+const withoutServers = ({ paths, ...document }: OpenApiDocument): object => ({
+  ...document,
+  paths: Object.fromEntries(
+    Object.entries(paths).map(([path, methods]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(methods).map(([method, { servers, ...operation }]) => [
+          method,
+          { ...operation, hasServers: servers !== undefined },
+        ]),
+      ),
+    ]),
+  ),
+});
 const kept = (name: string) => readFileSync(join(repository, `docs/reference/openapi-${name}.json`), 'utf8');
 
 describe.each(both)('the interface definition of the %s API', (name) => {
   it('is served on its host as it is in docs/reference [T69]', async () => {
     const answer = await new ApiClient(hosts[name]).request<OpenApiDocument>('GET', '/openapi.json');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(answer.body).toEqual(JSON.parse(kept(name)));
+    expect(withoutServers(answer.body)).toEqual(withoutServers(JSON.parse(kept(name)) as OpenApiDocument));
     expect(answer.body.openapi).toMatch(/^3\.1\./);
     expect(answer.body.info['version']).toMatch(/^v\d+\.\d+\.\d+$/);
+  });
+
+  it('names the hosts and the scheme of the environments, whatever the Host header [T801]', async () => {
+    const client = new ApiClient(hosts[name]);
+    const { body, text } = await client.request<OpenApiDocument>('GET', '/openapi.json');
+    const { host } = new URL(hosts[name]);
+    for (const other of [host.toUpperCase(), host.replace(/(?=:|$)/, '.')])
+      expect((await client.request('GET', '/openapi.json', { headers: { host: other } })).text).toBe(text);
+    expect(/[\w.-]+\.invalid\b/.exec(text)).toBeNull();
+    const named = Object.entries(body.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { servers }]) =>
+        ((servers ?? []) as { url: string }[]).map(({ url }) => ({ method, path, url })),
+      ),
+    );
+    const expected = { management: platform.ready.auth, tenant: platform.tenantUrl('contexts') }[name];
+    expect([...new Set(named.map(({ url }) => url))]).toEqual([expected]);
+    const allowed = (await client.request('GET', '/docs')).headers.get('content-security-policy');
+    expect(allowed).toContain(`connect-src 'self' ${expected};`);
+    for (const { method, path, url } of named.filter(({ method }) => method === 'get')) {
+      const { status } = await new ApiClient(url).request(method.toUpperCase(), path);
+      expect([path, status]).toEqual([path, 200]);
+    }
   });
 
   it('is compressed for clients that accept it, as is the viewer [T663]', async () => {

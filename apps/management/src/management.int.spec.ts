@@ -26,7 +26,7 @@ import {
   rotateClientSecret,
   updateClient,
   updateTenant,
-  type Client,
+  type TenantClient,
   type CreatedTenant,
   type Environment,
   type ManagementContext,
@@ -429,7 +429,7 @@ describe('clients of a tenant', () => {
   let tenantId: string;
   let own: CreatedTenant['client'];
   const list = (query: { limit?: number; cursor?: string } = {}) =>
-    client.call(listClients, { params: { tenantId }, query }, as('boss')) as unknown as Promise<PageOf<Client>>;
+    client.call(listClients, { params: { tenantId }, query }, as('boss')) as unknown as Promise<PageOf<TenantClient>>;
   beforeAll(async () => {
     ({ id: tenantId, client: own } = await create('clients'));
   });

@@ -19,6 +19,7 @@ export type ErrorKind =
   | 'tooLarge'
   | 'unsupportedMediaType'
   | 'tooManyRequests'
+  | 'headersTooLarge'
   | 'internal'
   | 'notImplemented'
   | 'unavailable';
@@ -37,6 +38,7 @@ export const HTTP_STATUS: Record<ErrorKind, number> = {
   tooLarge: 413,
   unsupportedMediaType: 415,
   tooManyRequests: 429,
+  headersTooLarge: 431,
   internal: 500,
   notImplemented: 501,
   unavailable: 503,
@@ -57,6 +59,7 @@ const PLATFORM_CODE: Record<ErrorKind, string> = {
   tooLarge: 'PayloadTooLarge',
   unsupportedMediaType: 'UnsupportedMediaType',
   tooManyRequests: 'TooManyRequests',
+  headersTooLarge: 'RequestHeaderFieldsTooLarge',
   internal: 'InternalError',
   notImplemented: 'NotImplemented',
   unavailable: 'ServiceUnavailable',
@@ -183,6 +186,16 @@ export const invalidBody = (param: string, msg: string, value?: unknown): AppErr
 /** 413. @param what is too large @param most bytes that it may have */
 export const tooLarge = (what: string, most: number): AppError =>
   new AppError('tooLarge', `Payload Too Large: ${what} must have at most ${most} bytes`);
+
+/** Maximum size of all header fields of a request, bytes. */
+export const MAX_HEADER_BYTES = 49_152;
+
+/** 431 */
+export const headersTooLarge = (): AppError =>
+  new AppError(
+    'headersTooLarge',
+    `Request Header Fields Too Large: all headers together must have at most ${MAX_HEADER_BYTES} bytes`,
+  );
 
 export const notFound = (): AppError => new AppError('notFound', 'Resource Not Found');
 

@@ -8,6 +8,7 @@ export * from './operation.js';
 export * from './pagination.js';
 export * from './json-bounds.js';
 export * from './language-tags.js';
+export * from './patterns.js';
 export * from './validators.js';
 export * from './integration-event.js';
 export * from './key-rotation.js';

@@ -168,6 +168,11 @@ export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 export interface OperationDeclaration<Body, Params, Query, Response> {
   /** `<service>.<use-case>` or `<service>.<use-case>.<variant>`; the use case is the folder's name. */
   name: `${ServiceName}.${string}`;
+  /**
+   * Id in the interface definitions, which names functions of generated clients: what the operation does. Default: use case and variant of the
+   * name, `createDid` for `dids.create-did`.
+   */
+  operationId?: string;
   /** One line in the imperative, without a full stop. */
   summary: string;
   /** Further sentences for callers, each with a full stop. */
@@ -237,6 +242,7 @@ export interface Operation<
   readonly service: ServiceName;
   readonly useCase: string;
   readonly variant: string | undefined;
+  readonly operationId: string;
   readonly kind: 'command' | 'query';
   readonly errors: 'tenant' | 'management' | 'oauth';
   readonly rate: RateClass;
@@ -312,6 +318,8 @@ const refusalsOf = (access: Access): number[] => {
   return isOpen ? [401] : [401, 403];
 };
 
+const camelCase = (name: string): string => name.replace(/-(.)/g, (_all, letter: string) => letter.toUpperCase());
+
 /**
  * Declares an operation once: path, status, access, DTOs, error shape, subject and analytics prefix. Routes, reference
  * pages and the test suite that walks the registry derive from it.
@@ -333,6 +341,7 @@ export const defineOperation = <Body, Params, Query, Response, const D extends D
     service,
     useCase,
     variant,
+    operationId: declaration.operationId ?? camelCase(variant === undefined ? useCase : `${useCase}-${variant}`),
     kind,
     errors: declaration.errors ?? (hosts.includes('management') ? 'management' : 'tenant'),
     rate,

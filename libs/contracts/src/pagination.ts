@@ -1,5 +1,6 @@
 import { IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
-import { Normalize, Optional } from './validators.js';
+import { CURSOR_PATTERN } from './patterns.js';
+import { Keywords, Normalize, Optional } from './validators.js';
 
 const toInteger = (value: unknown) => (typeof value === 'string' && /^-?\d{1,9}$/.test(value) ? Number(value) : value);
 
@@ -17,6 +18,7 @@ export const PageCursor = (): PropertyDecorator => (target, key) => {
   Optional()(target, key);
   IsString({ message: 'must be a string' })(target, key as string);
   MaxLength(1024, { message: 'must have at most 1024 characters' })(target, key as string);
+  Keywords({ pattern: CURSOR_PATTERN.source })(target, key);
 };
 
 export class PageQuery {

@@ -17,7 +17,9 @@ import {
 import { CLIENT_ID_PATTERN, isUuid, UUID_PATTERN } from './identifiers.js';
 import { DEFAULT_BOUNDS, jsonFault, type JsonBounds } from './json-bounds.js';
 import { canonicalLanguageTag, LANGUAGE_TAG_FAULT, MAX_LANGUAGE_TAG } from './language-tags.js';
+import type { JsonSchema } from './openapi/json-schema.js';
 import type { DtoClass } from './operation.js';
+import { LANGUAGE_TAG_PATTERN, SERVICE_URL_PATTERN } from './patterns.js';
 import { ROLES } from './roles.js';
 
 /** Property decorators shared by the DTOs, with the messages the specifications show. */
@@ -84,6 +86,16 @@ export const NestedList = (type: DtoClass, max: number): PropertyDecorator =>
     ValidateNested({ each: true }),
     (target, key) => nestedTypes.add(target, key, type),
   );
+
+const keywords = new Declarations<JsonSchema>();
+
+/** Keywords in the interface definition for a rule that the service checks, with messages of its own. */
+export const Keywords =
+  (declared: JsonSchema): PropertyDecorator =>
+  (target, key) =>
+    keywords.add(target, key, declared);
+
+export const keywordsOf = (type: DtoClass, member: string): JsonSchema | undefined => keywords.find(type, member);
 
 const missing = new Declarations<string>();
 
@@ -185,6 +197,7 @@ export const LanguageTag = (): PropertyDecorator =>
     IsString({ message: 'must be a string' }),
     MaxLength(MAX_LANGUAGE_TAG, { message: LANGUAGE_TAG_FAULT }),
     Text('languageTag', LANGUAGE_TAG_FAULT, (text) => canonicalLanguageTag(text) !== undefined),
+    Keywords({ pattern: LANGUAGE_TAG_PATTERN.source }),
   );
 
 /** Non-empty array of unique, known roles. */
@@ -213,6 +226,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** A JSON object. */
 export const IsRecord = (options?: ValidationOptions): PropertyDecorator =>
   ownRule({ name: 'isRecord', validator: { validate: isRecord, defaultMessage: () => 'must be an object' } }, options);
+
+/** Address of a service that the platform calls, which the service checks with its guard of outbound calls. */
+export const ServiceUrl = (min = 0): PropertyDecorator =>
+  combine(BoundedText(2048, min), Keywords({ pattern: SERVICE_URL_PATTERN.source }));
 
 /** String of `min` to `max` characters. */
 export const BoundedText = (max: number, min = 0): PropertyDecorator =>

@@ -54,7 +54,8 @@ export const checkRequest = (operation: Operation, request: OperationRequest): O
   for (const part of PARTS) {
     const type = operation[part];
     if (!type) continue;
-    const given = request[part] ?? {};
+    // `null` is a value, and no object.
+    const given: unknown = request[part] === undefined ? {} : request[part];
     const result = checkShape(type as DtoClass<object>, given, part, operation.secrets);
     checked[part] = result.value;
     details.push(...result.details);

@@ -1,16 +1,14 @@
 import {
+  DID_KEY_TYPES,
   invalid,
   OPERATIONS,
   type CreateDidRequest,
+  type DidKeyType,
   type ErrorDetail,
   type RegistrationStatus,
   type TenantContext,
 } from '@attestry/contracts';
 import { parseAddress } from '../did/did-web.js';
-
-/** Key types of a did:key. */
-const KEY_TYPES = ['Ed25519', 'P-256', 'Bls12381G2'] as const;
-type DidKeyType = (typeof KEY_TYPES)[number];
 
 export type DidPlan =
   { method: 'key'; algorithm: DidKeyType } | { method: 'web'; did: string; registrationStatus: RegistrationStatus };
@@ -27,7 +25,7 @@ const PLATFORM_SEGMENTS = new Set([
 
 /** For the option of each method. */
 const MISSING = {
-  keyType: `is required: one of ${KEY_TYPES.join(', ')}`,
+  keyType: `is required: one of ${DID_KEY_TYPES.join(', ')}`,
   url: 'is required: a host, a host with a path, or an https URL',
 };
 const MAX_URL_LENGTH = 1024;
@@ -66,10 +64,10 @@ const fault = (param: string, msg: string, value: unknown): ErrorDetail => {
 };
 
 const planKey = (keyType: unknown = 'Ed25519'): DidPlan | ErrorDetail => {
-  const algorithm = KEY_TYPES.find((known) => known === keyType);
+  const algorithm = DID_KEY_TYPES.find((known) => known === keyType);
   return algorithm
     ? { method: 'key', algorithm }
-    : fault('options.keyType', `must be one of: ${KEY_TYPES.join(', ')}`, keyType);
+    : fault('options.keyType', `must be one of: ${DID_KEY_TYPES.join(', ')}`, keyType);
 };
 
 const planWeb = (

@@ -1,6 +1,5 @@
 import {
   openApiDocument,
-  operationIdOf,
   OPERATIONS,
   SHAPES,
   templateOf,
@@ -82,7 +81,7 @@ export const shapeOf = (operation: Operation): RequestShape => {
           requestBody?: { content: Record<string, { schema: JsonSchema }> };
         }
       | undefined;
-    if (declared?.operationId !== operationIdOf(operation)) continue;
+    if (declared?.operationId !== operation.operationId) continue;
     const { schemas } = document.components;
     return {
       bodies: Object.entries(declared.requestBody?.content ?? {}).map(([mediaType, { schema }]) => ({

@@ -9,6 +9,9 @@ import {
   type DescribedOperation,
 } from './described-operations.js';
 
+const isEnding = ({ path }: DescribedOperation): boolean => path.startsWith('/{path}');
+const shapeOf = ({ path }: DescribedOperation): string => path.replaceAll(/\{\w+\}/g, '{}');
+
 export interface RawAnswer {
   status: number;
   /** Lower-case names. */
@@ -68,15 +71,17 @@ export class AnswerCheck {
       api,
     );
     this.operations = describedOperations(api, document);
-    // A path without parameters comes before one that has them.
+    // A path without parameters comes before one that has them, and one whose parameter is later before others.
     this.patterns = [...this.operations]
-      .sort((a, b) => a.path.split('{').length - b.path.split('{').length)
+      .sort((a, b) => a.path.split('{').length - b.path.split('{').length || b.path.indexOf('{') - a.path.indexOf('{'))
       .map((operation) => [patternOf(operation.path), operation]);
   }
 
-  /** Operations whose template a path fits, whatever the method. */
+  /** Operations whose template a path fits, whatever the method: those of the most literal one, and of endings. */
   at(path: string): DescribedOperation[] {
-    return this.patterns.filter(([pattern]) => pattern.test(path)).map(([, operation]) => operation);
+    const fitting = this.patterns.filter(([pattern]) => pattern.test(path)).map(([, operation]) => operation);
+    const first = fitting.find((operation) => !isEnding(operation));
+    return fitting.filter((operation) => isEnding(operation) || shapeOf(operation) === shapeOf(first!));
   }
 
   /** The faults of a response to a request that was sent in this way; empty when it fits the definition. */

@@ -70,12 +70,14 @@ const hostileValue: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Strings that match a pattern; look-aheads are handled by a filter. */
+/** Strings that match a pattern; look-aheads are handled by a filter. Groups are repeated once or twice: longer texts would exceed `maxLength`. */
 const matching = (source: string): Arbitrary<string> => {
   const pattern = new RegExp(source);
-  return fc
-    .stringMatching(new RegExp(source.replaceAll(/\(\?!.*?\)/g, '')), { size: 'small' })
-    .filter((text) => pattern.test(text));
+  const short = source
+    .replaceAll(/\(\?!.*?\)/g, '')
+    .replaceAll(')*', ')?')
+    .replaceAll(')+', '){1,2}');
+  return fc.stringMatching(new RegExp(short), { size: 'small' }).filter((text) => pattern.test(text));
 };
 
 /** Values that are valid for a schema. */
@@ -114,15 +116,19 @@ export class Values {
     }
   }
 
-  private text({ format, pattern, minLength = 0, maxLength = 30 }: JsonSchema): Arbitrary<string> {
+  private text({ format, pattern, minLength = 0, maxLength = Infinity }: JsonSchema): Arbitrary<string> {
     if (format === 'uuid') return fc.uuid({ version: [1, 4, 5] });
     if (format === 'date-time')
       return fc
         .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
         .map((it) => it.toISOString());
     if (pattern !== undefined) {
-      let known = this.matching.get(pattern);
-      if (!known) this.matching.set(pattern, (known = matching(pattern)));
+      const key = `${pattern} ${minLength} ${maxLength}`;
+      let known = this.matching.get(key);
+      if (!known) {
+        known = matching(pattern).filter(({ length }) => length >= minLength && length <= maxLength);
+        this.matching.set(key, known);
+      }
       return known;
     }
     return fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, minLength + 30) });
@@ -136,11 +142,19 @@ export class Values {
       : fc.array(item, limits);
   }
 
-  private object({ properties = {}, required = [], additionalProperties }: JsonSchema, depth: number) {
+  private object(
+    { properties = {}, required = [], additionalProperties, minProperties = 0, dependentRequired = {} }: JsonSchema,
+    depth: number,
+  ) {
     const members = Object.entries(properties).map(
       ([name, schema]) => [name, this.member(name, schema, depth)] as const,
     );
-    const named = fc.record(Object.fromEntries(members), { requiredKeys: required });
+    const isComplete = (object: object) =>
+      Object.keys(object).length >= minProperties &&
+      Object.entries(dependentRequired).every(
+        ([name, others]) => !(name in object) || others.every((it) => it in object),
+      );
+    const named = fc.record(Object.fromEntries(members), { requiredKeys: required }).filter(isComplete);
     if (typeof additionalProperties !== 'object' || depth > 3) return named;
     const others = fc.dictionary(
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),

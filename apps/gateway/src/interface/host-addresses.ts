@@ -1,3 +1,4 @@
+import type { OtherServers } from '@attestry/contracts';
 import type { PlatformConfig } from '@attestry/service-kit';
 
 export type Addresses = Pick<PlatformConfig, 'publicScheme' | 'managementDomain' | 'environments'>;
@@ -15,5 +16,18 @@ export const authUrlOf = ({ publicScheme, environments }: Addresses, publicUrl: 
     .sort((one, other) => other.name.length - one.name.length)[0];
   return `${publicScheme}://${(own ?? environments[0]!).authorizationServerDomain}`;
 };
+
+/** Servers that the interface documents name, beside the host that serves them. */
+export const otherServersOf = ({
+  publicScheme,
+  environments,
+  contextUrl,
+}: Pick<PlatformConfig, 'publicScheme' | 'environments' | 'contextUrl'>): OtherServers => ({
+  auth: environments.map(({ name, authorizationServerDomain }) => ({
+    url: `${publicScheme}://${authorizationServerDomain}`,
+    description: `The authorization host of the environment ${name}.`,
+  })),
+  contexts: [{ url: new URL(contextUrl).origin, description: 'The host of the JSON-LD context of the platform.' }],
+});
 
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (it) => `&#${it.charCodeAt(0)};`);

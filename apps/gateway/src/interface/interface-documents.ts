@@ -7,7 +7,7 @@ import { openApiDocument, SHAPES, type InterfaceName, type Operation } from '@at
 import { PlatformConfig } from '@attestry/service-kit';
 import type { KeptDocument } from '../documents/public-documents.js';
 import type { HostKind, ResolvedHost } from '../request/hosts.js';
-import { authUrlOf, escaped } from './host-addresses.js';
+import { authUrlOf, escaped, otherServersOf } from './host-addresses.js';
 import { START_SCRIPT, START_STYLE } from './viewer-files.js';
 import { SERVED_OPERATIONS } from './served-operations.js';
 
@@ -17,17 +17,21 @@ export interface InterfaceDocument {
   kept: KeptDocument;
 }
 
-/** Everything the viewer needs comes from this host; the page has no inline scripts. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/**
+ * Everything the viewer needs comes from this host; the page has no inline scripts.
+ * @param called further origins whose operations the document describes
+ */
+const contentSecurityPolicy = (called: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src ${["'self'", ...called].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 interface TokenCall {
   address: string;
@@ -116,14 +120,19 @@ export class InterfaceDocuments {
     return documentOf(
       page(`Attestry ${name} API`, call),
       'text/html; charset=utf-8',
-      { 'content-security-policy': CONTENT_SECURITY_POLICY },
+      { 'content-security-policy': contentSecurityPolicy(this.othersOf(name)) },
       false,
     );
   }
 
+  private othersOf(name: InterfaceName): string[] {
+    const { auth, contexts } = otherServersOf(this.config);
+    return (name === 'management' ? auth : contexts).map(({ url }) => url);
+  }
+
   private generate(name: InterfaceName, path: string): InterfaceDocument | undefined {
     if (path === '/openapi.json') {
-      const text = JSON.stringify(openApiDocument(name, this.operations, SHAPES));
+      const text = JSON.stringify(openApiDocument(name, this.operations, SHAPES, otherServersOf(this.config)));
       // Browser tools of any origin may read it, as they may call the operations it names.
       return documentOf(text, 'application/json; charset=utf-8', { 'access-control-allow-origin': '*' });
     }

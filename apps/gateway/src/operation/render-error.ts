@@ -21,6 +21,7 @@ const TYPE: Record<ErrorKind, string> = {
   tooLarge: 'PayloadError',
   unsupportedMediaType: 'MediaTypeError',
   tooManyRequests: 'RateLimitError',
+  headersTooLarge: 'HeaderError',
   internal: 'InternalError',
   notImplemented: 'SupportError',
   unavailable: 'AvailabilityError',
@@ -60,4 +61,14 @@ export const renderError = (error: AppError, shape: Operation['errors']): Render
         }),
       };
   }
+};
+
+/**
+ * The body of an error of a request whose host and path are unknown: it has the members of every error shape.
+ * Members beyond its own are allowed in each.
+ */
+export const renderForAnyShape = (error: AppError): Rendered => {
+  const rendered = (['oauth', 'tenant', 'management'] as const).map((shape) => renderError(error, shape));
+  const body = Object.assign({}, ...rendered.map((one) => JSON.parse(one.body) as object)) as object;
+  return { ...rendered[0]!, body: JSON.stringify(body) };
 };

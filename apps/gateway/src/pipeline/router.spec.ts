@@ -22,6 +22,34 @@ describe('a route', () => {
     expect(router.find('GET', '/v1/elsewhere')).toBeUndefined();
   });
 
+  it('with a literal segment has precedence over one with a parameter, for every method [T802]', () => {
+    const things = (method: string, path: string) => operationOf({ http: http(path, { method }) });
+    const routes = new Router(
+      'tenant',
+      [
+        things('GET', '/v1/things/:id'),
+        things('DELETE', '/v1/things/:thingId'),
+        things('POST', '/v1/things/search'),
+        things('GET', '/v1/things/:id/parts/:part'),
+        things('DELETE', '/v1/things/search/parts/:name'),
+      ],
+      5000,
+    );
+    expect(routes.allowed('/v1/things/search')).toEqual(['POST']);
+    expect(routes.find('DELETE', '/v1/things/search')).toBeUndefined();
+    expect(routes.find('HEAD', '/v1/things/search')).toBeUndefined();
+    expect(routes.allowed('/v1/things/7')).toEqual(['GET', 'HEAD', 'DELETE']);
+    expect(routes.find('DELETE', '/v1/things/7')?.params).toEqual({ thingId: '7' });
+    expect(routes.find('GET', '/v1/things/7')?.params).toEqual({ id: '7' });
+    expect(routes.allowed('/v1/things/search/parts/1')).toEqual(['DELETE']);
+    expect(routes.find('GET', '/v1/things/7/parts/1')?.params).toEqual({ id: '7', part: '1' });
+  });
+
+  it('is declared once', () => {
+    const twice = [operationOf({ http: http('/v1/things/:a') }), operationOf({ http: http('/v1/things/:b') })];
+    expect(() => new Router('tenant', twice, 5000)).toThrow('GET /v1/things/:b is declared twice');
+  });
+
   it('of GET answers HEAD', () => {
     for (const path of ['/v1/things/7', '/a/did.json']) expect(methodOf('HEAD', path)).toBe('GET');
   });

@@ -195,7 +195,6 @@ describe('invalid requests', () => {
       'POST / HTTP/1.1\r\nHost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
       400,
     ],
-    ['a header over the size limit', `GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(50_000)}\r\n\r\n`, 431],
     ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n', 417],
   ])(
     '%s is answered without content, with a request id, and the connection is closed',
@@ -211,6 +210,21 @@ describe('invalid requests', () => {
       expect(/\r\nallow: /.test(text)).toBe(status === 405);
     },
   );
+
+  it('a header over the size limit is answered with a body that has the members of every error shape [T805]', async () => {
+    await listen({});
+    const text = await answerTo(`GET / HTTP/1.1\r\nHost: a\r\nx: ${'y'.repeat(50_000)}\r\n\r\n`);
+    const [head, body] = text.split('\r\n\r\n') as [string, string];
+    expect(head).toMatch(/^HTTP\/1\.1 431 /);
+    expect(head).toMatch(/\r\nx-request-id: [0-9A-Za-z]{22}\r\n/);
+    expect(head).toMatch(/\r\ncontent-type: application\/json; charset=utf-8\r\n/);
+    expect(head).toContain(`\r\ncontent-length: ${body.length}\r\n`);
+    const message = 'Request Header Fields Too Large: all headers together must have at most 49152 bytes';
+    expect(JSON.parse(body)).toEqual({
+      ...{ code: 'RequestHeaderFieldsTooLarge', type: 'HeaderError', message, details: [] },
+      ...{ error: 'invalid_request', error_description: message },
+    });
+  });
 
   it('an expectation after an unanswered request: 417 after the first response', async () => {
     await listen({}, (_request, answer) => void setTimeout(() => answer.end('first'), 50));

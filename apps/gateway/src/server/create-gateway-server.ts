@@ -1,6 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { headersTooLarge, MAX_HEADER_BYTES } from '@attestry/contracts';
 import type { Metrics, PlatformConfig } from '@attestry/service-kit';
+import { renderForAnyShape } from '../operation/render-error.js';
 import { SERVED_METHODS } from '../pipeline/served-methods.js';
 import { bareAnswer, bareHeaders } from './bare-answer.js';
 import { Connections } from './connections.js';
@@ -10,9 +12,6 @@ type Settings = Pick<
   PlatformConfig,
   'publicScheme' | 'requestTimeoutMs' | 'maxConnections' | 'maxConnectionsPerPeer' | 'trustedProxies'
 >;
-
-/** Of all header fields of a request. */
-const MAX_HEADER_BYTES = 49_152;
 
 /** How long an idle connection is kept for the next request. */
 const KEEP_ALIVE_MS = 65_000;
@@ -50,9 +49,14 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
   );
   connections.watch(server);
   const securityHeaders = settings.publicScheme === 'https' ? SECURE_HEADERS : SECURITY_HEADERS;
-  const answerBare = (socket: Socket, status: number, reason: string, headers: Record<string, string> = {}) => {
+  const answerBare = (
+    socket: Socket,
+    status: number,
+    reason: string,
+    { headers = {}, body = '' }: { headers?: Record<string, string>; body?: string } = {},
+  ) => {
     refused.inc({ reason });
-    bareAnswer(socket, status, { ...securityHeaders, ...headers });
+    bareAnswer(socket, status, { ...securityHeaders, ...headers }, body);
   };
 
   server.on('clientError', (error: ClientError, socket: Socket) => {
@@ -70,9 +74,10 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
       return;
     }
     if (isTimeout) answerBare(socket, 408, 'timeout');
-    else if (error.code === 'HPE_HEADER_OVERFLOW') answerBare(socket, 431, 'malformed');
+    else if (error.code === 'HPE_HEADER_OVERFLOW')
+      answerBare(socket, 431, 'malformed', renderForAnyShape(headersTooLarge()));
     else if (error.code === 'HPE_INVALID_METHOD' && METHOD.test(error.rawPacket?.toString('latin1') ?? ''))
-      answerBare(socket, 405, 'method', { allow: ALLOWED });
+      answerBare(socket, 405, 'method', { headers: { allow: ALLOWED } });
     else if (error.code?.startsWith('HPE_')) answerBare(socket, 400, 'malformed');
     else socket.destroy();
   });
@@ -80,7 +85,7 @@ export const createGatewayServer = (settings: Settings, metrics: Metrics, listen
   server.on('connect', (_request, duplex) => {
     const socket = duplex as Socket;
     socket.on('error', () => undefined);
-    if (!connections.abortExchanges(socket)) answerBare(socket, 405, 'method', { allow: ALLOWED });
+    if (!connections.abortExchanges(socket)) answerBare(socket, 405, 'method', { headers: { allow: ALLOWED } });
   });
   // Through the response: a pipelined one waits for its turn, and has no socket before.
   server.on('checkExpectation', (_request, response) => {

@@ -1,4 +1,4 @@
-import type { CredentialDisplay, CredentialFormat, KeyRequirements } from '@attestry/contracts';
+import type { Display, CredentialFormat, KeyRequirements } from '@attestry/contracts';
 
 /** The key a configuration signs with, pinned when it was created (ADR 0060). */
 export interface PinnedIssuerKey {
@@ -17,7 +17,7 @@ export interface ConfigurationContent extends KeyRequirements {
   /** Issued credentials are kept (ADR 0058). */
   persist?: true;
   /** Absent: what follows from the format's own members. */
-  display?: CredentialDisplay[];
+  display?: Display[];
   /** Each credential has an entry in a status list (ADR 0077). */
   revocable?: true;
   /** The claims source that is called for each credential. */

@@ -1,17 +1,18 @@
 import {
   canonicalLanguageTag,
   hasUserInformation,
+  IMAGE_URL_PATTERN,
   MAX_DISPLAY_ENTRIES,
   type ClaimDisplay,
   type ClaimMapping,
   type CredentialBranding,
-  type CredentialDisplay,
+  type Display,
   type CredentialIssuer,
   type ErrorDetail,
 } from '@attestry/contracts';
 
 /** Entry that a configuration without `display` has. */
-export type DisplayDefaults = Omit<CredentialDisplay, 'locale'> & { name: string };
+export type DisplayDefaults = Omit<Display, 'locale'> & { name: string };
 
 /** What wallets display of a configuration without `display`. */
 export const displayDefaults = ({
@@ -32,7 +33,7 @@ export const displayDefaults = ({
   ...(branding?.watermarkImageUrl !== undefined && { background_image: { uri: branding.watermarkImageUrl } }),
 });
 
-type PublishedDisplay = DisplayDefaults & Pick<CredentialDisplay, 'locale'>;
+type PublishedDisplay = DisplayDefaults & Pick<Display, 'locale'>;
 
 /** Characters of `display` as JSON: entries without images of their own repeat those of the configuration. */
 const MAX_DISPLAY_LENGTH = 262_144;
@@ -45,8 +46,7 @@ export const imageUrlFault = (url: string | undefined): string | undefined => {
 };
 
 const isHttpsOrDataUrl = (url: string): boolean =>
-  /^data:image\/[a-z0-9.+-]+(?:;[a-z0-9-]+=[\w.+-]+)*(?:;base64)?,[\x21-\x7e]*$/i.test(url) ||
-  (/^https:\/\/[\x21-\x7e]+$/i.test(url) && URL.canParse(url));
+  IMAGE_URL_PATTERN.test(url) && (/^data:/i.test(url) || URL.canParse(url));
 
 const canonical = <T extends { locale?: string }>(entry: T): T => {
   const locale = entry.locale === undefined ? undefined : canonicalLanguageTag(entry.locale);
@@ -54,10 +54,8 @@ const canonical = <T extends { locale?: string }>(entry: T): T => {
 };
 
 /** `display` of `credential_metadata` (OID4VCI 1.0 §12.2.4): what an entry has wins member by member. */
-export const displayOf = (
-  entries: readonly CredentialDisplay[] | undefined,
-  defaults: DisplayDefaults,
-): PublishedDisplay[] => entries?.map((entry) => ({ ...defaults, ...canonical(entry) })) ?? [defaults];
+export const displayOf = (entries: readonly Display[] | undefined, defaults: DisplayDefaults): PublishedDisplay[] =>
+  entries?.map((entry) => ({ ...defaults, ...canonical(entry) })) ?? [defaults];
 
 /** Members of a claims description beside its path (OID4VCI 1.0 Appendix B.2). */
 export const claimOf = ({ required, display }: ClaimMapping): { mandatory: boolean; display?: ClaimDisplay[] } => ({
@@ -78,10 +76,7 @@ const repeatedLocale = (entries: readonly { locale?: string }[]): [index: number
 };
 
 /** Faults of `display`, whose entries have the declared shape. */
-export const displayFaults = (
-  entries: readonly CredentialDisplay[] | undefined,
-  defaults: DisplayDefaults,
-): ErrorDetail[] => {
+export const displayFaults = (entries: readonly Display[] | undefined, defaults: DisplayDefaults): ErrorDetail[] => {
   if (!entries) return [];
   const fault = (param: string, msg: string): ErrorDetail => ({ msg, param: `display${param}`, location: 'body' });
   const imageFaults = (param: string, image: { uri: string } | undefined): ErrorDetail[] => {

@@ -1,4 +1,4 @@
-import { listClients, type Client, type ManagementContext, type PageOf } from '@attestry/contracts';
+import { listClients, type TenantClient, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantCaller } from '../caller/management-caller.js';
@@ -14,7 +14,7 @@ export class ListClients {
     private readonly lists: TenantListsReadModel,
   ) {}
 
-  async execute(request: RequestOf<typeof listClients>, context: ManagementContext): Promise<PageOf<Client>> {
+  async execute(request: RequestOf<typeof listClients>, context: ManagementContext): Promise<PageOf<TenantClient>> {
     const { id } = await loadTenant(this.streams, request.params.tenantId, tenantCaller(context, listClients));
     const listed = await this.lists.clientsOf(id, request.query);
     return {

@@ -1,4 +1,4 @@
-import { retrieveClient, type Client, type ManagementContext } from '@attestry/contracts';
+import { retrieveClient, type TenantClient, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantCaller } from '../caller/management-caller.js';
@@ -10,7 +10,7 @@ import { tenant, tenantStream } from '../tenant/tenant.state.js';
 export class RetrieveClient {
   constructor(private readonly streams: Streams) {}
 
-  async execute(request: RequestOf<typeof retrieveClient>, context: ManagementContext): Promise<Client> {
+  async execute(request: RequestOf<typeof retrieveClient>, context: ManagementContext): Promise<TenantClient> {
     const { tenantId, clientId } = request.params;
     const { state } = await this.streams.load(tenant, tenantStream(tenantId));
     return clientView(clientId, requireClient(state, tenantCaller(context, retrieveClient), clientId));

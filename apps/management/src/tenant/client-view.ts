@@ -1,7 +1,7 @@
-import { permissionsOf, type Client, type Role } from '@attestry/contracts';
+import { permissionsOf, type TenantClient, type Role } from '@attestry/contracts';
 
 /** The client as the management API shows it, without its secret. */
-export const clientView = (clientId: string, { name, roles }: { name: string; roles: Role[] }): Client => ({
+export const clientView = (clientId: string, { name, roles }: { name: string; roles: Role[] }): TenantClient => ({
   clientId,
   name,
   roles,

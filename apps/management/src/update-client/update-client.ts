@@ -1,4 +1,4 @@
-import { updateClient, type Client, type ManagementContext } from '@attestry/contracts';
+import { updateClient, type TenantClient, type ManagementContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { TenantChanges } from '../tenant-changes/tenant-changes.js';
 import { clientView } from '../tenant/client-view.js';
@@ -8,7 +8,7 @@ import { updateClient as decide } from '../tenant/tenant.decisions.js';
 export class UpdateClient {
   constructor(private readonly changes: TenantChanges) {}
 
-  async execute(request: RequestOf<typeof updateClient>, context: ManagementContext): Promise<Client> {
+  async execute(request: RequestOf<typeof updateClient>, context: ManagementContext): Promise<TenantClient> {
     const { tenantId, clientId } = request.params;
     const { name, roles } = request.body;
     await this.changes.decide(updateClient, tenantId, context, (state, caller) =>

@@ -35,7 +35,8 @@ export class CreateWebhook {
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
       webhookStream(tenantId, webhookId),
-      (current) => decide(current, { webhookId, url, events, ...(disabled !== undefined && { disabled }) }, { now }),
+      (current) =>
+        decide(current, { webhookId, url, events, ...(typeof disabled === 'boolean' && { disabled }) }, { now }),
       eventContext(context),
       { once: true },
     );

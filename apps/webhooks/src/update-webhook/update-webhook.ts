@@ -29,7 +29,7 @@ export class UpdateWebhook {
     const { state, revision, position } = await this.streams.runDecision(
       webhook,
       webhookStream(tenantId, webhookId),
-      (current) => decide(current, { url, events, ...(disabled !== undefined && { disabled }) }),
+      (current) => decide(current, { url, events, ...(typeof disabled === 'boolean' && { disabled }) }),
       eventContext(context),
     );
     const { state: stored } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));

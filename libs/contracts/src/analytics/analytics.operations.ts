@@ -5,6 +5,9 @@ import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageCursor, PageLimit, type PageQuery } from '../pagination.js';
 import { IsRecord, BoundedJson, BoundedText, Normalize, Optional, Time, Uuid } from '../validators.js';
 
+const EVENT_OUTCOMES = ['SUCCESS', 'FAIL'] as const;
+export type EventOutcome = (typeof EVENT_OUTCOMES)[number];
+
 /** A repeated parameter or a comma-separated list. */
 const toList = (value: unknown) =>
   typeof value === 'string'
@@ -42,8 +45,8 @@ class EventsQuery {
   @Optional() @BoundedText(2048, 1) objectId?: string;
   /** Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
   @Optional()
-  @IsIn(['SUCCESS', 'FAIL'], { message: 'must be one of: SUCCESS, FAIL' })
-  outcome?: 'SUCCESS' | 'FAIL';
+  @IsIn(EVENT_OUTCOMES, { message: `must be one of: ${EVENT_OUTCOMES.join(', ')}` })
+  outcome?: EventOutcome;
 }
 
 /** Filters of events; both times are inclusive. */

@@ -3,6 +3,21 @@ import { calledBy, calledForTenant, defineOperation, publicAccess, requires } fr
 import { PageQuery } from '../pagination.js';
 import { AdviceOnMissing, IsRecord, BoundedJson, BoundedText, Optional, Uuid } from '../validators.js';
 
+/** Key types of a did:key. */
+export const DID_KEY_TYPES = ['Ed25519', 'P-256', 'Bls12381G2'] as const;
+export type DidKeyType = (typeof DID_KEY_TYPES)[number];
+
+/**
+ * Options of a DID method.
+ * @minProperties 1
+ */
+export class DidOptions {
+  /** For method `key`: `Ed25519` (default), `P-256` or `Bls12381G2`. */
+  @Optional() @IsIn(DID_KEY_TYPES) keyType?: DidKeyType;
+  /** For method `web`: a host, a host with a path, or an https URL. */
+  @Optional() @BoundedText(1024) url?: string;
+}
+
 export class CreateDidRequest {
   /** DID method. */
   @IsIn(['key', 'web'], { message: 'must be one of: key, web' }) method: 'key' | 'web';
@@ -14,7 +29,7 @@ export class CreateDidRequest {
   @AdviceOnMissing('options.url for method web, options.keyType for method key')
   @IsRecord()
   @BoundedJson({ entries: 10, values: 100 })
-  options: { keyType?: string; url?: string };
+  options: DidOptions;
 }
 
 export class DidKeyReference {

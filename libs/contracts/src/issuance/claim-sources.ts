@@ -5,7 +5,18 @@ import {
   TOKEN_ENDPOINT_AUTH_METHODS,
   type TokenEndpointAuthMethod,
 } from '../tenant-config/authentication-providers.js';
-import { BoundedJson, BoundedText, IsRecord, Name, Nested, Optional, Uuid } from '../validators.js';
+import {
+  BoundedJson,
+  BoundedText,
+  IsRecord,
+  Name,
+  Nested,
+  Keywords,
+  Optional,
+  ServiceUrl,
+  Uuid,
+} from '../validators.js';
+import { PARAMETER_PATH_PATTERN } from '../patterns.js';
 
 // HTTP services of the tenant that are asked for claims while a credential is issued.
 
@@ -15,12 +26,12 @@ export const CLAIM_SOURCE_AUTHORIZATION_TYPES = ['api-key', 'oauth-client-creden
 export type ClaimSourceAuthorizationType = (typeof CLAIM_SOURCE_AUTHORIZATION_TYPES)[number];
 
 /** Source of a request parameter: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone. */
-export interface ParameterMapping {
+export class ParameterMapping {
   /**
    * Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`,
    * `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`.
    */
-  mapFrom?: string;
+  @Optional() @BoundedText(1024) @Keywords({ pattern: PARAMETER_PATH_PATTERN.source }) mapFrom?: string;
   /** Value if `mapFrom` is absent or has no value. */
   defaultValue?: unknown;
 }
@@ -33,7 +44,7 @@ export class ClaimSourceAuthorization {
   /** The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key. */
   @Optional() @BoundedText(1024, 1) value?: string;
   /** URL of the token endpoint, as `url`. */
-  @Optional() @BoundedText(2048, 1) tokenEndpoint?: string;
+  @Optional() @ServiceUrl(1) tokenEndpoint?: string;
   @Optional() @BoundedText(1024, 1) clientId?: string;
   /** Masked in responses; an update that repeats the masked value keeps the secret. */
   @Optional() @BoundedText(1024, 1) clientSecret?: string;
@@ -50,7 +61,7 @@ export class ClaimSourceAuthorization {
 export class ClaimSourceRequest {
   @Name() name: string;
   /** https with a public host name, without credentials, query and fragment. Redirects are not followed. */
-  @BoundedText(2048, 1) url: string;
+  @ServiceUrl(1) url: string;
   /** `GET` sends the parameters in the query, `POST` as a JSON object. Default `GET`. */
   @Optional()
   @IsIn(CLAIM_SOURCE_METHODS, { message: `must be one of: ${CLAIM_SOURCE_METHODS.join(', ')}` })

@@ -1,6 +1,8 @@
 import {
   ArrayMaxSize,
+  ArrayNotEmpty,
   IsArray,
+  IsBoolean,
   IsIn,
   IsInt,
   IsString,
@@ -12,7 +14,8 @@ import {
 } from 'class-validator';
 import { calledForTenant, defineOperation, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { BoundedText, combine, LanguageTag, Nested, Optional, Uuid } from '../validators.js';
+import { CLAIM_PATH_PATTERN, IMAGE_URL_PATTERN } from '../patterns.js';
+import { BoundedText, combine, Keywords, LanguageTag, Nested, Optional, Uuid } from '../validators.js';
 import type { KeyRequirements } from './key-requirements.js';
 
 const Amount =
@@ -31,7 +34,10 @@ export class Warning {
   msg: string;
 }
 
-/** Duration from issuance: the sum of its members, at least one of which is required. */
+/**
+ * Duration from issuance: the sum of its members, at least one of which is required.
+ * @minProperties 1
+ */
 export class Duration {
   @Amount(1000) years?: number;
   @Amount(12000) months?: number;
@@ -45,34 +51,42 @@ export class Duration {
 export const IsDuration = (): PropertyDecorator =>
   Nested(Duration, { message: 'must be an object with years, months, weeks, days, hours, minutes or seconds' });
 
+/** Entries of a `display`. */
+export const MAX_DISPLAY_ENTRIES = 20;
+
+// The rules of mappings are declared here, and checked by issuance.
+
+/** A claim as wallets display it in one language. */
+export class ClaimDisplay {
+  @BoundedText(1024, 1) name: string;
+  @Optional() @LanguageTag() locale?: string;
+}
+
 /** Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim. */
-export interface ClaimMapping {
+export class ClaimMapping {
   /**
    * Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or
    * `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path.
    */
-  mapFrom?: string;
+  @Optional() @BoundedText(1024) @Keywords({ pattern: CLAIM_PATH_PATTERN.source }) mapFrom?: string;
   /** Value if `mapFrom` is absent or has no value. */
   defaultValue?: unknown;
   /** True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-  required?: boolean;
-  /** Names of the claim as wallets display it, one per language; at most 20. */
-  display?: ClaimDisplay[];
+  @Optional() @IsBoolean({ message: 'must be a boolean' }) required?: boolean;
+  /** Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`. */
+  @Optional() @ArrayNotEmpty() @ArrayMaxSize(MAX_DISPLAY_ENTRIES) display?: ClaimDisplay[];
 }
 
-export interface ClaimDisplay {
-  /** 1 to 1024 characters. */
-  name: string;
-  /** Language tag (BCP 47). */
-  locale?: string;
-}
+/** Checked by issuance: an https URL or a data URL of an image. */
+export const ImageUrl = (): PropertyDecorator =>
+  combine(BoundedText(100_000), Keywords({ pattern: IMAGE_URL_PATTERN.source }));
 
 export class CredentialIssuer {
   @BoundedText(1024, 1) name: string;
   /** https or data URL. */
-  @Optional() @BoundedText(100_000) logoUrl?: string;
+  @Optional() @ImageUrl() logoUrl?: string;
   /** https or data URL. */
-  @Optional() @BoundedText(100_000) iconUrl?: string;
+  @Optional() @ImageUrl() iconUrl?: string;
 }
 
 /** `#rrggbb` */
@@ -87,25 +101,22 @@ export class CredentialBranding {
   /** Color as `#rrggbb`. */
   @Optional() @Color() backgroundColor?: string;
   /** https or data URL. */
-  @Optional() @BoundedText(100_000) watermarkImageUrl?: string;
+  @Optional() @ImageUrl() watermarkImageUrl?: string;
 }
-
-/** Entries of a `display`. */
-export const MAX_DISPLAY_ENTRIES = 20;
 
 export class DisplayLogo {
   /** https or data URL. */
-  @BoundedText(100_000) uri: string;
+  @ImageUrl() uri: string;
   @Optional() @BoundedText(1024) alt_text?: string;
 }
 
 export class DisplayImage {
   /** https or data URL. */
-  @BoundedText(100_000) uri: string;
+  @ImageUrl() uri: string;
 }
 
 /** The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4). */
-export class CredentialDisplay {
+export class Display {
   /** Default: the name of the configuration. */
   @Optional() @BoundedText(1024, 1) name?: string;
   /** Language tag (BCP 47), unique in the list. At most one entry has none. */
@@ -182,7 +193,7 @@ export interface ConfigurationRequest extends KeyRequirements {
   type: string;
   /** Where a key of a DID signs. */
   issuerDid?: string;
-  display?: CredentialDisplay[];
+  display?: Display[];
   claimSourceId?: string | null;
 }
 

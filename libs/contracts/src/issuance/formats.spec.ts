@@ -33,5 +33,5 @@ describe('the profiles of credential formats', () => {
   });
 
   it('are the values in the interface definition', () =>
-    expect(SHAPES['UserCredential']?.properties?.['profile']).toEqual({ type: 'string', enum: profiles }));
+    expect(SHAPES['CredentialProfile']).toMatchObject({ type: 'string', enum: profiles }));
 });

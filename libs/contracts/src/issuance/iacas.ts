@@ -244,6 +244,7 @@ export class IacaList {
 
 export const retrieveIacas = defineOperation({
   name: 'issuance.retrieve-iacas',
+  operationId: 'retrieveIacaCertificates',
   since,
   summary: 'Retrieve the certificates of the active IACAs',
   description: 'Trust anchors of `mso_mdoc` credentials; `mdoc_iacas_uri` of the issuer metadata. May be empty.',

@@ -186,6 +186,7 @@ export const retrieveMobileStatusList = defineOperation({
 
 export const retrieveMobileStatusListToken = defineOperation({
   name: 'issuance.retrieve-status-list-token.mobile',
+  operationId: 'retrieveMobileStatusListToken',
   since,
   summary: 'Retrieve the status list token of mobile documents (Token Status List section 8.1)',
   description:
@@ -211,6 +212,7 @@ export const retrieveMobileStatusListToken = defineOperation({
 
 export const retrieveIdentifierListToken = defineOperation({
   name: 'issuance.retrieve-status-list-token.identifier-list',
+  operationId: 'retrieveIdentifierListToken',
   since,
   summary: 'Retrieve the identifier list token of mobile documents (ISO/IEC 18013-5, second edition, section 12.3.6)',
   description:

@@ -35,7 +35,10 @@ const LifetimePart = (max: number): PropertyDecorator =>
     Max(max, { message: 'must be at most 10 minutes' }),
   );
 
-/** Lifetime of an offer: more than 0 and at most 10 minutes in total. */
+/**
+ * Lifetime of an offer: more than 0 and at most 10 minutes in total.
+ * @minProperties 1
+ */
 @AdviceOnUnknown(LIFETIME)
 export class OfferLifetime {
   @LifetimePart(10) minutes?: number;
@@ -64,7 +67,9 @@ export const MAX_CREDENTIAL_IDENTIFIER = 128;
 /** Claim sets of one offer. */
 export const MAX_CLAIM_SETS = 100;
 
-/** Claims of one credential. Its rules and those of {@link OfferedCredential} are declared here, and checked by issuance. */
+// The rules of claim sets and of what is offered are declared here, and checked by issuance.
+
+/** Claims of one credential. */
 export class ClaimSet {
   /**
    * Credential identifier by which the wallet requests the credential: 1 to 128 characters without control characters, unique in the offer.
@@ -83,6 +88,15 @@ export class OfferedCredential {
   @ArrayNotEmpty() @ArrayMaxSize(MAX_CLAIM_SETS) claimSets: ClaimSet[];
 }
 
+/**
+ * Id of a credential configuration.
+ * @format uuid
+ * @maxLength 36
+ */
+export type CredentialConfigurationId = string;
+/** What is offered: a credential configuration, or one with the claims of each of its credentials. */
+export type CredentialToOffer = CredentialConfigurationId | OfferedCredential;
+
 /** Entries of an offer; issuance checks their members. */
 const OfferedCredentials = (): PropertyDecorator =>
   combine(
@@ -97,7 +111,7 @@ export class OfferRequest {
    * Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the
    * wallet requests all credentials of the offer by credential identifiers.
    */
-  @OfferedCredentials() credentials: (string | OfferedCredential)[];
+  @OfferedCredentials() credentials: CredentialToOffer[];
 
   /**
    * Parameters that the wallet adds to its authorization request, for example `login_hint` and `prompt`. The values are strings of at
@@ -139,7 +153,7 @@ export class PreAuthorizedOfferRequest {
    * Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the
    * wallet requests all credentials of the offer by credential identifiers.
    */
-  @OfferedCredentials() credentials: (string | OfferedCredential)[];
+  @OfferedCredentials() credentials: CredentialToOffer[];
 
   /**
    * Id of an existing user. Default: a new user is created. If no claims are stored with the user, the user ends with an offer that expires

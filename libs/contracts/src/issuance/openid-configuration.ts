@@ -1,6 +1,6 @@
 import { ArrayMaxSize, IsArray, IsIn, IsInt, IsString, Length, Max, Min, ValidateIf } from 'class-validator';
 import { defineOperation, requires } from '../operation.js';
-import { BoundedText, combine, Name, Nested, Optional, Unique } from '../validators.js';
+import { BoundedText, combine, Name, Nested, Optional, ServiceUrl, Unique } from '../validators.js';
 
 /** `null` resets it to its default. */
 const Switch = (): PropertyDecorator =>
@@ -48,7 +48,7 @@ export const MAX_INTERACTION_SECONDS = 3600;
 
 export class InteractionHookRequest {
   /** Page that the browser is sent to: https with a public host name, without credentials, query and fragment. Required when the hook is made. */
-  @Optional() @BoundedText(2048, 1) url?: string;
+  @Optional() @ServiceUrl(1) url?: string;
   /** Names of claims of the user that the hook gets; at most 100. Default: none. */
   @Nullable(
     IsArray({ message: 'must be an array' }),
@@ -158,6 +158,7 @@ const object = { type: 'openid-configuration', from: 'tenant' } as const;
 
 export const retrieveOpenIdConfiguration = defineOperation({
   name: 'issuance.retrieve-openid-configuration',
+  operationId: 'retrieveOpenIdConfiguration',
   since,
   summary: "Retrieve the settings of the tenant's OID4VCI endpoints",
   http: { method: 'GET', path, success: 200 },
@@ -169,6 +170,7 @@ export const retrieveOpenIdConfiguration = defineOperation({
 
 export const updateOpenIdConfiguration = defineOperation({
   name: 'issuance.update-openid-configuration',
+  operationId: 'updateOpenIdConfiguration',
   since,
   summary: "Change the settings of the tenant's OID4VCI endpoints",
   description:

@@ -209,11 +209,7 @@ export class AccessTokenResponse {
   /** For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used. */
   refresh_token?: string;
   scope?: string;
-  authorization_details?: {
-    type: 'openid_credential';
-    credential_configuration_id: string;
-    credential_identifiers: string[];
-  }[];
+  authorization_details?: GrantedAuthorization[];
 }
 
 /** Empty object: RFC 7009 section 2.2 defines no members. */
@@ -228,8 +224,21 @@ export class NonceResponse {
   c_nonce: string;
 }
 
+/** Granted authorization details (OID4VCI 1.0 section 6.2). */
+export class GrantedAuthorization {
+  type: 'openid_credential';
+  credential_configuration_id: string;
+  credential_identifiers: string[];
+}
+
+/** A credential in a response to a wallet. */
+export class ReceivedCredential {
+  /** The credential in its format: a JSON object for `ldp_vc`, otherwise a string. */
+  credential: unknown;
+}
+
 export class CredentialResponse {
-  credentials: { credential: string | Record<string, unknown> }[];
+  credentials: ReceivedCredential[];
   /** For the notification endpoint. */
   notification_id: string;
 }

@@ -34,6 +34,7 @@ const prefix = 'MOBILE_CREDENTIAL_STATUS_LIST_SIGNER';
 
 export const createStatusListSigner = defineOperation({
   name: 'issuance.create-document-signer.status-list',
+  operationId: 'createStatusListSigner',
   since,
   summary: 'Create a status list signer of an unmanaged IACA',
   description:
@@ -52,6 +53,7 @@ export const createStatusListSigner = defineOperation({
 
 export const listStatusListSigners = defineOperation({
   name: 'issuance.list-document-signers.status-list',
+  operationId: 'listStatusListSigners',
   since,
   summary: 'Retrieve the status list signers of the tenant',
   description: 'Also those of managed IACAs, until the end of their certificates.',
@@ -66,6 +68,7 @@ export const listStatusListSigners = defineOperation({
 
 export const retrieveStatusListSigner = defineOperation({
   name: 'issuance.retrieve-document-signer.status-list',
+  operationId: 'retrieveStatusListSigner',
   since,
   summary: 'Retrieve a status list signer',
   http: { method: 'GET', path: `${path}/:id`, success: 200 },
@@ -79,6 +82,7 @@ export const retrieveStatusListSigner = defineOperation({
 
 export const updateStatusListSigner = defineOperation({
   name: 'issuance.update-document-signer.status-list',
+  operationId: 'updateStatusListSigner',
   since,
   summary: 'Activate or deactivate a status list signer of an unmanaged IACA, or upload its certificate',
   description:
@@ -96,6 +100,7 @@ export const updateStatusListSigner = defineOperation({
 
 export const deleteStatusListSigner = defineOperation({
   name: 'issuance.delete-document-signer.status-list',
+  operationId: 'deleteStatusListSigner',
   since,
   summary: 'Delete a status list signer of an unmanaged IACA',
   description:

@@ -48,6 +48,7 @@ export const retrieveStatusListToken = defineOperation({
 
 export const retrieveListCredential = defineOperation({
   name: 'issuance.retrieve-status-list-token.web-semantic',
+  operationId: 'retrieveRevocationListWebSemantic',
   since: 'v2.1.0',
   summary: 'Retrieve a revocation list of web-semantic credentials',
   description:

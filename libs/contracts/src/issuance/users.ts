@@ -3,7 +3,7 @@ import { PageCursor, PageLimit, PageQuery } from '../pagination.js';
 import { IsRecord, BoundedJson, BoundedText, Nested, Optional, Uuid } from '../validators.js';
 import { CLAIM_BOUNDS } from './claim-bounds.js';
 import type { CredentialStatus } from './credential-status.js';
-import type { CredentialFormat, PROFILES } from './formats.js';
+import type { CredentialFormat, CredentialProfile } from './formats.js';
 
 // Users are the people who hold credentials of the tenant. Their claims are sealed under a key of each user.
 
@@ -85,7 +85,7 @@ export interface ElementDigest {
 export class UserCredential {
   id: string;
   type: string;
-  profile: (typeof PROFILES)[CredentialFormat];
+  profile: CredentialProfile;
   format: CredentialFormat;
   sessionId: string;
   credentialConfigurationId: string;

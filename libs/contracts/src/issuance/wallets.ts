@@ -159,6 +159,7 @@ const attestedExample: AttestedWalletRequest = {
 
 export const createAttestedWallet = defineOperation({
   name: 'issuance.create-wallet.attested',
+  operationId: 'createAttestedWallet',
   since,
   summary: 'Register a wallet that attests itself',
   description: `The same resource as \`${path}\`. ${NO_ATTESTATION} ${LIMIT}`,
@@ -176,6 +177,7 @@ export const createAttestedWallet = defineOperation({
 
 export const listAttestedWallets = defineOperation({
   name: 'issuance.list-wallets.attested',
+  operationId: 'listAttestedWallets',
   since,
   summary: 'Retrieve the wallets of the tenant that attest themselves',
   http: { method: 'GET', path: attestedPath, success: 200 },
@@ -189,6 +191,7 @@ export const listAttestedWallets = defineOperation({
 
 export const retrieveAttestedWallet = defineOperation({
   name: 'issuance.retrieve-wallet.attested',
+  operationId: 'retrieveAttestedWallet',
   since,
   summary: 'Retrieve a wallet that attests itself',
   http: { method: 'GET', path: `${attestedPath}/:id`, success: 200 },
@@ -202,6 +205,7 @@ export const retrieveAttestedWallet = defineOperation({
 
 export const updateAttestedWallet = defineOperation({
   name: 'issuance.update-wallet.attested',
+  operationId: 'updateAttestedWallet',
   since,
   summary: 'Change a wallet that attests itself',
   description: REPLACES,
@@ -218,6 +222,7 @@ export const updateAttestedWallet = defineOperation({
 
 export const deleteAttestedWallet = defineOperation({
   name: 'issuance.delete-wallet.attested',
+  operationId: 'deleteAttestedWallet',
   since,
   summary: 'Delete a wallet that attests itself',
   http: { method: 'DELETE', path: `${attestedPath}/:id`, success: 204 },

@@ -93,14 +93,14 @@ export class UpdateClientRequest {
   @Roles() roles: Role[];
 }
 
-export class Client {
+export class TenantClient {
   clientId: string;
   name: string;
   roles: Role[];
   permissions: Permission[];
 }
 
-export class CreatedClient extends Client {
+export class CreatedClient extends TenantClient {
   /** 64 characters. Returned once; it cannot be retrieved later. */
   clientSecret: string;
 }
@@ -348,7 +348,7 @@ export const createClient = defineOperation({
   params: TenantParams,
   body: CreateClientRequest,
   example: { name: 'Student portal', roles: ['issuer'] },
-  resource: Client,
+  resource: TenantClient,
   response: CreatedClient,
   errorStatuses: [400, 404, 503],
   idempotent: true,
@@ -362,7 +362,7 @@ export const listClients = defineOperation({
   analytics: { prefix: 'TENANT_CLIENT_RETRIEVE_LIST', category: 'tenant-client', tenantFrom: 'params' },
   params: TenantParams,
   query: PageQuery,
-  response: [Client],
+  response: [TenantClient],
   errorStatuses: [400, 404],
 });
 
@@ -378,7 +378,7 @@ export const retrieveClient = defineOperation({
     object: { type: 'tenant-client', from: 'params.clientId' },
   },
   params: ClientParams,
-  response: Client,
+  response: TenantClient,
   errorStatuses: [400, 404],
 });
 
@@ -398,7 +398,7 @@ export const updateClient = defineOperation({
   params: ClientParams,
   body: UpdateClientRequest,
   example: { name: 'Student portal', roles: ['issuer', 'auditor'] },
-  response: Client,
+  response: TenantClient,
   errorStatuses: [400, 404],
 });
 

@@ -2,7 +2,7 @@ import { getMetadataStorage } from 'class-validator';
 import { UUID_PATTERN } from '../identifiers.js';
 import type { JsonBounds } from '../json-bounds.js';
 import type { DtoClass } from '../operation.js';
-import { NO_MESSAGE } from '../validators.js';
+import { keywordsOf as declaredKeywordsOf, NO_MESSAGE } from '../validators.js';
 import type { JsonSchema } from './json-schema.js';
 
 /** One decorator of class-validator on one member. */
@@ -39,7 +39,10 @@ export const withRules = (shape: JsonSchema, dto: DtoClass): JsonSchema => {
   const properties = Object.fromEntries(
     Object.entries(shape.properties ?? {}).map(([name, member]) => [
       name,
-      rules.filter(({ propertyName }) => propertyName === name).reduce(withRule, member),
+      withKeywords(
+        rules.filter(({ propertyName }) => propertyName === name).reduce(withRule, member),
+        declaredKeywordsOf(dto, name),
+      ),
     ]),
   );
   const optional = new Set(
@@ -49,6 +52,13 @@ export const withRules = (shape: JsonSchema, dto: DtoClass): JsonSchema => {
   const required = declared?.filter((name) => !optional.has(name));
   return { ...rest, ...(shape.properties && { properties }), ...(required?.length && { required }) };
 };
+
+/** Those of `items` are added to the entries of a list. */
+const withKeywords = (member: JsonSchema, { items, ...keywords }: JsonSchema = {}): JsonSchema => ({
+  ...member,
+  ...keywords,
+  ...(items && { items: { ...member.items, ...items } }),
+});
 
 const NULL: JsonSchema = { type: 'null' };
 
@@ -80,10 +90,7 @@ const jsonKeywords = (member: JsonSchema, { entries, name, text, depth, values }
   const inside = `At most ${depth} levels, ${values} values in total and ${text} characters in each string.`;
   const description = member.description ? `${member.description} ${inside}` : inside;
   if (member.type === 'string') return { maxLength: text };
-  if (member.type === 'array') {
-    const alternatives = member.items?.anyOf?.map((one) => (one.type === 'string' ? { maxLength: text, ...one } : one));
-    return { maxItems: entries, description, ...(alternatives && { items: { ...member.items, anyOf: alternatives } }) };
-  }
+  if (member.type === 'array') return { maxItems: Math.min(entries, member.maxItems ?? entries), description };
   return { maxProperties: entries, propertyNames: { maxLength: name }, description };
 };
 
@@ -100,8 +107,11 @@ const keywordsOf = (member: JsonSchema, { name, constraints = [] }: DeclaredRule
       return {};
     case 'isInt':
       return { type: 'integer' };
-    case 'isIn':
-      return { enum: [...(first as unknown[])] };
+    case 'isIn': {
+      // `boolean` and `null` are types already: generators refuse them in an enum.
+      const values = (first as unknown[]).filter((value) => value !== null && typeof value !== 'boolean');
+      return values.length > 0 ? { enum: values } : {};
+    }
     case 'min':
       return { minimum: first };
     case 'max':

@@ -14,6 +14,12 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: 'The caller needs the role admin on the tenant',
     details: [],
   },
+  ManagementHeadersTooLarge: {
+    code: 'RequestHeaderFieldsTooLarge',
+    type: 'HeaderError',
+    message: 'Request Header Fields Too Large: all headers together must have at most 49152 bytes',
+    details: [],
+  },
   ManagementInternal: { code: 'InternalError', type: 'InternalError', message: 'Internal error', details: [] },
   ManagementInvalid: {
     code: 'BadRequest',
@@ -59,6 +65,10 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: 'Unsupported Media Type: expected application/json',
     details: [],
   },
+  OAuthHeadersTooLarge: {
+    error: 'invalid_request',
+    error_description: 'Request Header Fields Too Large: all headers together must have at most 49152 bytes',
+  },
   OAuthInternal: { error: 'server_error', error_description: 'Internal error' },
   OAuthInvalid: { error: 'invalid_request', error_description: 'grant_type is missing' },
   OAuthTimeout: { error: 'invalid_request', error_description: 'Request Timeout' },
@@ -84,6 +94,10 @@ export const ERROR_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   TenantForbidden: { code: 'Forbidden', message: 'The caller needs the role admin on the tenant' },
   TenantGone: { code: 'Gone', message: 'The status list ended at 2026-01-15T09:30:00.000Z' },
+  TenantHeadersTooLarge: {
+    code: 'RequestHeaderFieldsTooLarge',
+    message: 'Request Header Fields Too Large: all headers together must have at most 49152 bytes',
+  },
   TenantInternal: { code: 'InternalError', message: 'Internal error' },
   TenantInvalid: {
     code: 'BadRequest',

@@ -19,7 +19,9 @@ export interface JsonSchema {
   minItems?: number;
   maxItems?: number;
   uniqueItems?: boolean;
+  minProperties?: number;
   maxProperties?: number;
+  dependentRequired?: Record<string, string[]>;
   readOnly?: boolean;
   propertyNames?: JsonSchema;
 }

@@ -11,7 +11,7 @@ import { PageQuery } from '../pagination.js';
 import { OPERATIONS } from '../registry.js';
 import { Optional, Rule, Uuid } from '../validators.js';
 import type { JsonSchema } from './json-schema.js';
-import { operationIdOf, openApiDocument, statusesOf } from './openapi-document.js';
+import { openApiDocument, statusesOf } from './openapi-document.js';
 import { SHAPES } from './shapes.generated.js';
 
 class Thing {
@@ -166,8 +166,8 @@ describe('an operation in the interface definition', () => {
   });
 
   it('includes the errors of every call, and those of its body', () => {
-    expect(statusesOf(update as Operation)).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503]);
-    expect(statusesOf(list as Operation)).toEqual([200, 400, 429, 500, 503]);
+    expect(statusesOf(update as Operation)).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 431, 500, 503]);
+    expect(statusesOf(list as Operation)).toEqual([200, 400, 429, 431, 500, 503]);
   });
 
   it('is omitted when no host of the API serves it', () => {
@@ -180,6 +180,19 @@ describe('an operation in the interface definition', () => {
     });
     expect(documentOf(elsewhere as Operation).paths).toEqual({});
     expect(Object.keys(openApiDocument('management', [elsewhere as Operation], shapes).paths)).toEqual(['/v1/users']);
+  });
+
+  it('of another host names the given servers of it, and no other operation does [T801]', () => {
+    const hosts = ['auth'] as const;
+    const elsewhere = { ...list, http: { ...list.http!, hosts }, errors: 'management' } as Operation;
+    const here = {
+      ...elsewhere,
+      http: { ...list.http!, path: '/v1/tenants', hosts: ['management', 'auth'] },
+    } as Operation;
+    const auth = ['a', 'b'].map((one) => ({ url: `http://auth.${one}.test:3000`, description: `Of ${one}.` }));
+    const described = openApiDocument('management', [elsewhere, here], shapes, { auth, contexts: [] });
+    expect(described.paths['/v1/users']!['get']).toMatchObject({ servers: auth });
+    expect(described.paths['/v1/tenants']!['get']).not.toHaveProperty('servers');
   });
 
   it('whose class has no shape is refused', () => {
@@ -202,7 +215,31 @@ describe('the tags', () => {
 
   it('distinguish sub-resources from the resources that their paths start with', () => {
     expect(paths['/v1/users/authentication-providers']!['get']!['tags']).toEqual(['Authentication providers']);
-    expect(paths['/v1/openid/credential']!['post']!['tags']).toEqual(['Wallets']);
+    expect(paths['/v1/openid/credential']!['post']!['tags']).toEqual(['Credential issuer']);
+  });
+
+  it('say what their operations are about [T807]', () => {
+    const tagOf = Object.fromEntries(
+      Object.entries(paths).map(([path, methods]) => [path, Object.values(methods)[0]!['tags']]),
+    );
+    expect(tagOf).toMatchObject({
+      '/v2/credentials/compact/revocation-lists': ['Status lists'],
+      '/v2/credentials/web-semantic/revocation-lists/{id}': ['Status lists'],
+      '/v2/credentials/mobile/identifier-lists/{id}/token': ['Status lists'],
+      '/v2/credentials/status-lists/{id}/token': ['Status lists'],
+      '/v2/credentials/mobile/status-list-signers': ['Status list signers'],
+      '/v2/credentials/mobile/{id}/status': ['Credentials'],
+      '/v2/credentials/mobile/configurations': ['Credential configurations'],
+      '/v1/openid/wallet-attestation-configurations': ['Wallets'],
+      '/v1/openid/configuration': ['OpenID settings'],
+      '/v1/openid/deferred/{id}/approve': ['Deferred issuances'],
+      '/v1/openid/deferred-credential': ['Credential issuer'],
+      '/v1/oauth/token': ['Authorization server'],
+    });
+    const configured = Object.keys(paths).filter(
+      (path) => (tagOf[path] as string[])[0] === 'Credential configurations',
+    );
+    for (const path of configured) expect(path).toMatch(/\/configurations/);
   });
 
   it('are complete: a path without a resource is refused', () => {
@@ -237,14 +274,13 @@ describe('the request bodies in the interface definitions', () => {
   it.each(served.map((operation) => [operation.name, operation] as const))(
     'of %s allow additional members unless the operation refuses them',
     (_name, operation) => {
-      const schemas = documents
-        .map(({ components }) => components.schemas[operation.body!.name])
-        .filter((schema) => schema !== undefined);
-      expect(schemas).not.toEqual([]);
-      for (const schema of schemas) {
+      const described = documents.filter(({ components }) => components.schemas[operation.body!.name]);
+      expect(described).not.toEqual([]);
+      for (const { components } of described) {
+        const schema = components.schemas[operation.body!.name]!;
         if (!refusesUnknown(operation)) expect(schema).not.toHaveProperty('additionalProperties');
         else
-          for (const object of objectsOf(schema))
+          for (const object of objectsOf(schema, components.schemas))
             expect([object, object.additionalProperties !== undefined]).toEqual([object, true]);
       }
     },
@@ -252,21 +288,47 @@ describe('the request bodies in the interface definitions', () => {
 
   it('do not make the schemas of responses refuse additional members', () => {
     const [, tenant] = documents;
-    for (const name of ['CredentialIssuer', 'Duration', 'CredentialBranding', 'ClaimMapping'])
+    for (const name of [
+      'CredentialIssuer',
+      'Duration',
+      'CredentialBranding',
+      'ClaimMapping',
+      'Display',
+      'ClaimDisplay',
+    ]) {
       expect(tenant!.components.schemas[name]).not.toHaveProperty('additionalProperties');
+      expect(tenant!.components.schemas[`${name}Request`]).toHaveProperty('additionalProperties', false);
+    }
   });
 });
 
 /** Schemas of objects with named members in a schema, read-only ones excepted. */
-const objectsOf = (schema: JsonSchema): JsonSchema[] => {
-  if (schema.readOnly) return [];
-  const { properties = {}, additionalProperties: values } = schema;
-  const below = [...Object.values(properties), ...(typeof values === 'object' ? [values] : [])];
-  return [...(schema.properties ? [schema] : []), ...below.flatMap(objectsOf)];
+const objectsOf = (given: JsonSchema, named: Readonly<Record<string, JsonSchema>>): JsonSchema[] => {
+  if (given.readOnly) return [];
+  const schema = given.$ref === undefined ? given : named[given.$ref.split('/').at(-1)!]!;
+  const { properties = {}, additionalProperties: values, items, anyOf = [] } = schema;
+  const below = [
+    ...Object.values(properties),
+    ...(typeof values === 'object' ? [values] : []),
+    ...(items ? [items] : []),
+    ...anyOf,
+  ];
+  return [...(schema.properties ? [schema] : []), ...below.flatMap((one) => objectsOf(one, named))];
 };
 
+it('an operation has the id of its declaration, or one from its name, which stays [T807]', () => {
+  const named = defineOperation({ ...list, operationId: 'listWhatIsThere' }) as Operation;
+  expect(named).toMatchObject({ name: 'dids.list-things', subject: 'op.dids.list-things' });
+  expect(documentOf(named).paths['/v1/users']!['get']).toMatchObject({ operationId: 'listWhatIsThere' });
+  const signer = OPERATIONS.find(({ name }) => name === 'issuance.create-document-signer.status-list');
+  expect(signer).toMatchObject({
+    operationId: 'createStatusListSigner',
+    analytics: { prefix: expect.any(String) as string },
+  });
+});
+
 it('every operation over HTTP has a unique id', () => {
-  const ids = OPERATIONS.filter(({ http }) => http).map(operationIdOf);
+  const ids = OPERATIONS.filter(({ http }) => http).map(({ operationId }) => operationId);
   expect(ids.filter((id, index) => ids.indexOf(id) < index)).toEqual([]);
   for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
 });

@@ -30,18 +30,15 @@ const HOSTS: Record<InterfaceName, readonly Api[]> = {
   tenant: ['tenant', 'contexts'],
 };
 
-/** Servers of operations that the host of the document does not serve. */
-const OTHER_SERVERS: Partial<Record<Api, Json>> = {
-  auth: {
-    url: 'https://{authorizationServerDomain}',
-    description: 'The authorization host of the environment.',
-    variables: { authorizationServerDomain: { default: 'auth.attestry.invalid' } },
-  },
-  contexts: {
-    url: 'https://{contextDomain}',
-    description: 'The host of the JSON-LD context of the platform.',
-    variables: { contextDomain: { default: 'contexts.attestry.invalid' } },
-  },
+/** Servers of operations that the host of the document does not serve, with at least one for each kind of host. */
+export type OtherServers = Readonly<Record<'auth' | 'contexts', readonly { url: string; description: string }[]>>;
+
+/** Of the committed documents. A gateway serves those of its environments. */
+const EXAMPLE_SERVERS: OtherServers = {
+  auth: [{ url: 'https://auth.attestry.example', description: 'The authorization host of the environment.' }],
+  contexts: [
+    { url: 'https://contexts.attestry.example', description: 'The host of the JSON-LD context of the platform.' },
+  ],
 };
 
 const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
@@ -78,12 +75,14 @@ export interface OpenApiDocument {
 /**
  * The OpenAPI 3.1 document of one API, from the declarations of its operations.
  * @param shapes JSON Schema of every class the operations refer to, also indirectly: types do not exist at run time
+ * @param others servers of operations that the host of the document does not serve
  * @throws Error when an operation names a class that has no shape
  */
 export const openApiDocument = (
   name: InterfaceName,
   operations: readonly Operation[],
   shapes: Readonly<Record<string, JsonSchema>>,
+  others: OtherServers = EXAMPLE_SERVERS,
 ): OpenApiDocument => {
   const own = operations.filter((operation) => serversOf(name, operation).length > 0);
   const schemas = new Schemas(shapes);
@@ -96,6 +95,7 @@ export const openApiDocument = (
         path,
         schemas,
         index,
+        others,
       );
   const shapesOfErrors = new Set(own.map(({ errors }) => errors));
   const { title, description } = ABOUT[name];
@@ -155,12 +155,9 @@ const serversOf = (name: InterfaceName, { http }: Operation): readonly Api[] =>
 export const templateOf = (path: string): string =>
   path.replace(/^\*/, '/{path}').replace(/:([A-Za-z]+)/g, (_, name: string) => `{${name}}`);
 
-/** `dids.create-did` is `createDid`, `….create-x.jwt-vc` is `createXJwtVc`. */
-export const operationIdOf = ({ useCase, variant }: Operation): string =>
-  [useCase, variant]
-    .filter((part) => part !== undefined)
-    .join('-')
-    .replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+/** Of the operation at one of its paths: further ones are a file or any path with an ending. */
+const operationIdAt = ({ operationId }: Operation, path: string, index: number): string =>
+  index === 0 ? operationId : `${operationId}${path.startsWith('*') ? 'ByPath' : 'File'}`;
 
 const needsHolderToken = ({ access, errorStatuses }: Operation): boolean =>
   access.kind === 'holder' && (errorStatuses ?? []).includes(403);
@@ -173,6 +170,7 @@ const operationObject = (
   path: string,
   schemas: Schemas,
   index: number,
+  others: OtherServers,
 ): JsonObject => {
   const { access, analytics, deprecated } = operation;
   const description = [operation.description, rolesText(operation), deprecated && deprecationText(operation)]
@@ -189,14 +187,14 @@ const operationObject = (
           ? [{}, { clientBasic: [] }]
           : [];
   const hosts = serversOf(name, operation);
-  const elsewhere = hosts.includes(HOSTS[name][0]!) ? undefined : OTHER_SERVERS[hosts[0]!];
+  const elsewhere = hosts.includes(HOSTS[name][0]!) ? [] : others[hosts[0] as keyof OtherServers];
   return {
-    operationId: `${operationIdOf(operation)}${index === 0 ? '' : 'ByPath'}`,
+    operationId: operationIdAt(operation, path, index),
     summary: operation.summary,
     ...(description && { description }),
     ...(deprecated && { deprecated: true }),
     tags: [resourceOf(operation.http!.path)],
-    ...(elsewhere !== undefined && { servers: [elsewhere] }),
+    ...(elsewhere.length > 0 && { servers: elsewhere.map((server) => ({ ...server })) }),
     security,
     ...('roles' in access && access.roles && { 'x-roles': [...access.roles] }),
     ...('permission' in access && access.permission && { 'x-permission': access.permission }),
@@ -395,8 +393,13 @@ const EVERY_ANSWER = [
 const headersOf = (...names: string[]): JsonObject =>
   Object.fromEntries([...EVERY_ANSWER, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
+/** Of a response to a request whose headers were not read, which no limit counts. */
+const UNREAD_REQUEST_HEADERS: JsonObject = Object.fromEntries(
+  ['x-request-id', 'cache-control'].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
+
 /**
- * Every status an operation can return: its own, those of reading a body, and those of any call. An unknown
+ * Every status an operation can return: its own, those of reading headers and body, and those of any call. An unknown
  * method of a known path is a 405, and an unknown path a 404, in the error shape of the host.
  */
 export const statusesOf = (operation: Operation): number[] => {
@@ -409,6 +412,7 @@ export const statusesOf = (operation: Operation): number[] => {
     400,
     ...(reads ? [408, 413, 415] : []),
     429,
+    431,
     500,
     503,
   ];
@@ -549,6 +553,7 @@ const MEANING: Record<ErrorKind, string> = {
   unsupportedMediaType: 'The media type of the body is not supported.',
   tooManyRequests:
     'A rate limit is exceeded, or the client address or the tenant has too many requests in flight. Retry after the seconds in `Retry-After`.',
+  headersTooLarge: 'The headers of the request are too large together.',
   internal: 'Internal error of the platform.',
   notImplemented: 'The request needs what is not supported here.',
   unavailable: 'Temporarily unavailable. Retry later.',
@@ -574,7 +579,7 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
   };
   return {
     description: shape === 'oauth' ? MEANING[kind].replace('; `details` has each fault', '') : MEANING[kind],
-    headers: headersOf(...(special[kind] ? [special[kind]] : [])),
+    headers: kind === 'headersTooLarge' ? UNREAD_REQUEST_HEADERS : headersOf(...(special[kind] ? [special[kind]] : [])),
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` },
@@ -662,18 +667,33 @@ class Schemas {
     this.named.set(name, schema);
   }
 
-  /** With the objects that it refers to in place of references: responses, which stay open, may share those. */
+  /** Its objects, and those that it refers to, refuse unknown members. */
   private closed(given: JsonSchema): JsonSchema {
-    const target = given.$ref === undefined ? given : this.shape(given.$ref.split('/').at(-1)!);
-    const { $ref, ...schema } = { ...target, ...given };
-    const { properties, additionalProperties: values } = schema;
+    if (given.$ref !== undefined) return { ...given, ...this.closedReference(given.$ref.split('/').at(-1)!) };
+    const { properties, additionalProperties: values, items, anyOf } = given;
     if (properties) {
       const members = Object.entries(properties).map(([name, member]) => [name, this.closed(member)] as const);
-      return { ...schema, properties: Object.fromEntries(members), additionalProperties: false };
+      return { ...given, properties: Object.fromEntries(members), additionalProperties: false };
     }
-    if ($ref !== undefined) return given;
-    if (schema.items) return { ...schema, items: this.closed(schema.items) };
-    return typeof values === 'object' ? { ...schema, additionalProperties: this.closed(values) } : schema;
+    return {
+      ...given,
+      ...(items && { items: this.closed(items) }),
+      ...(anyOf && { anyOf: anyOf.map((one) => this.closed(one)) }),
+      ...(typeof values === 'object' && { additionalProperties: this.closed(values) }),
+    };
+  }
+
+  /** Responses stay open and may have the same type: its closed form has a name of its own, `DurationRequest` for `Duration`. */
+  private closedReference(name: string): JsonSchema {
+    const closedName = name.endsWith('Request') ? name : `${name}Request`;
+    if (!this.named.has(closedName)) {
+      const shape = this.shape(name);
+      const closed = this.closed(shape);
+      if (JSON.stringify(closed) === JSON.stringify(shape)) return this.reference(name);
+      if (name !== closedName && this.shapes[closedName]) throw new Error(`${closedName} is also the name of a class`);
+      this.named.set(closedName, closed);
+    }
+    return { $ref: `#/components/schemas/${closedName}` };
   }
 
   private shape(name: string): JsonSchema {

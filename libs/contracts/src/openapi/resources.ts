@@ -12,7 +12,6 @@ const RESOURCES: readonly (readonly [name: string, about: string, paths: RegExp]
   ['User information', 'The user who calls.', /^\/v1\/userinfo/],
   ['DIDs', 'Decentralized identifiers, their documents, domain linkage.', /^\/(v1\/dids|\.well-known\/did)/],
   ['Custom domain', 'Domain name of the issuer, and its brand.', /^\/(v1\/config\/domain|manifest)/],
-  ['Credentials', 'Issued credentials and their status.', /^\/v2\/credentials($|\/[\w-]+($|\/:))/],
   [
     'IACAs',
     'Certificates of issuing authorities for mobile documents, and their CRLs.',
@@ -28,8 +27,17 @@ const RESOURCES: readonly (readonly [name: string, about: string, paths: RegExp]
     'Certificates of the keys that sign status lists of mobile documents.',
     /^\/v2\/credentials\/mobile\/status-list-signers/,
   ],
-  ['Status lists', 'Status lists of mobile documents.', /^\/v2\/credentials\/mobile\/status-lists/],
-  ['Credential configurations', 'What the tenant issues, by credential format.', /^\/v2\/credentials\//],
+  [
+    'Status lists',
+    'Status lists, identifier lists and revocation lists of credentials.',
+    /^\/v2\/credentials\/([\w-]+\/)?(status|identifier|revocation)-lists/,
+  ],
+  [
+    'Credential configurations',
+    'What the tenant issues, by credential format.',
+    /^\/v2\/credentials\/[\w-]+\/configurations/,
+  ],
+  ['Credentials', 'Issued credentials and their status.', /^\/v2\/credentials/],
   ['Offers', 'Credential offers that wallets redeem.', /^\/v1\/openid\/offers/],
   ['Claims sources', 'Services of the tenant that return claims.', /^\/v1\/claim-sources/],
   ['Authentication providers', 'OpenID provider of users.', /^\/v1\/users\/authentication-providers/],
@@ -41,7 +49,19 @@ const RESOURCES: readonly (readonly [name: string, about: string, paths: RegExp]
     'Keys, certificates and types of credentials.',
     /^\/(v1\/openid\/(issuer-ca|iacas|types)|\.well-known\/jwt-vc-issuer)/,
   ],
-  ['Wallets', 'Endpoints for wallets (OID4VCI 1.0).', /^\/(v1\/(oauth|openid)\/|\.well-known\/(oauth|openid))/],
+  ['Wallets', 'Wallets that the tenant has registered.', /^\/v1\/openid\/wallet/],
+  ['OpenID settings', "Settings of the tenant's OID4VCI endpoints.", /^\/v1\/openid\/configuration/],
+  ['Deferred issuances', 'Issuances that wait for approval or claims.', /^\/v1\/openid\/deferred($|\/)/],
+  [
+    'Authorization server',
+    'Endpoints for wallets: authorization and tokens (RFC 6749).',
+    /^\/(v1\/oauth\/|\.well-known\/oauth-authorization-server)/,
+  ],
+  [
+    'Credential issuer',
+    'Endpoints for wallets: metadata and credentials (OID4VCI 1.0).',
+    /^\/(v1\/openid\/(credential|nonce|deferred-credential|notification)$|\.well-known\/openid-credential-issuer)/,
+  ],
   ['JSON-LD context', 'The JSON-LD context of the platform.', /^\/v1$/],
 ];
 

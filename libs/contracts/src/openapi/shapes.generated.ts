@@ -24,18 +24,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used.',
       },
       scope: { type: 'string' },
-      authorization_details: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            type: { type: 'string', const: 'openid_credential' },
-            credential_configuration_id: { type: 'string' },
-            credential_identifiers: { type: 'array', items: { type: 'string' } },
-          },
-          required: ['type', 'credential_configuration_id', 'credential_identifiers'],
-        },
-      },
+      authorization_details: { type: 'array', items: { $ref: '#/components/schemas/GrantedAuthorization' } },
     },
     required: ['access_token', 'token_type', 'expires_in'],
   },
@@ -270,12 +259,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     required: ['client_id'],
     description: 'Query of the authorization endpoint: an authorization request, or `client_id` and `request_uri`.',
   },
+  BrandIcon: { type: 'object', properties: { src: { type: 'string' } }, required: ['src'] },
   BrandManifest: {
     type: 'object',
     properties: {
       name: { type: 'string' },
       short_name: { type: 'string' },
-      icons: { type: 'array', items: { type: 'object', properties: { src: { type: 'string' } }, required: ['src'] } },
+      icons: { type: 'array', items: { $ref: '#/components/schemas/BrandIcon' } },
     },
     required: ['name', 'short_name', 'icons'],
     description: 'Brand that wallets and browsers display (W3C Web Application Manifest).',
@@ -294,11 +284,9 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   },
   ClaimDisplay: {
     type: 'object',
-    properties: {
-      name: { type: 'string', description: '1 to 1024 characters.' },
-      locale: { type: 'string', description: 'Language tag (BCP 47).' },
-    },
+    properties: { name: { type: 'string' }, locale: { type: 'string' } },
     required: ['name'],
+    description: 'A claim as wallets display it in one language.',
   },
   ClaimMapping: {
     type: 'object',
@@ -316,7 +304,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       display: {
         type: 'array',
         items: { $ref: '#/components/schemas/ClaimDisplay' },
-        description: 'Names of the claim as wallets display it, one per language; at most 20.',
+        description:
+          'Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`.',
       },
     },
     description:
@@ -337,8 +326,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['claims'],
-    description:
-      'Claims of one credential. Its rules and those of  {@link  OfferedCredential }  are declared here, and checked by issuance.',
+    description: 'Claims of one credential.',
   },
   ClaimSource: {
     type: 'object',
@@ -417,16 +405,6 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['name', 'url'],
   },
-  Client: {
-    type: 'object',
-    properties: {
-      clientId: { type: 'string' },
-      name: { type: 'string' },
-      roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } },
-      permissions: { type: 'array', items: { $ref: '#/components/schemas/Permission' } },
-    },
-    required: ['clientId', 'name', 'roles', 'permissions'],
-  },
   ClientCredentials: {
     type: 'object',
     properties: {
@@ -477,7 +455,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
-      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      display: { type: 'array', items: { $ref: '#/components/schemas/Display' } },
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
@@ -519,7 +497,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       display: {
         type: 'array',
-        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        items: { $ref: '#/components/schemas/Display' },
         description:
           'The credential as wallets display it, one entry per language. Default: one entry, whose name is the type.',
       },
@@ -571,7 +549,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       id: { type: 'string' },
       type: { type: 'string' },
       issuer: { type: 'string', description: 'DID whose key signs the credentials.' },
-      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      display: { type: 'array', items: { $ref: '#/components/schemas/Display' } },
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
@@ -614,7 +592,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       display: {
         type: 'array',
-        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        items: { $ref: '#/components/schemas/Display' },
         description:
           'The credential as wallets display it, one entry per language. Default: one entry, whose name is the type.',
       },
@@ -682,8 +660,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       method: { type: 'string', enum: ['key', 'web'], description: 'DID method.' },
       options: {
-        type: 'object',
-        properties: { keyType: { type: 'string' }, url: { type: 'string' } },
+        $ref: '#/components/schemas/DidOptions',
         description:
           'At least one member. For method `key`: `keyType`, which is `Ed25519` (default), `P-256` or `Bls12381G2`. For method `web`: `url`, which is a host, a host with a path, or an https URL. Members of the other method are rejected.',
       },
@@ -760,18 +737,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       watermarkImageUrl: { type: 'string', description: 'https or data URL.' },
     },
   },
-  CredentialDisplay: {
-    type: 'object',
-    properties: {
-      name: { type: 'string', description: 'Default: the name of the configuration.' },
-      locale: { type: 'string', description: 'Language tag (BCP 47), unique in the list. At most one entry has none.' },
-      logo: { $ref: '#/components/schemas/DisplayLogo' },
-      description: { type: 'string', description: 'Default: the description of the configuration.' },
-      background_color: { type: 'string', description: 'Color as `#rrggbb`.' },
-      background_image: { $ref: '#/components/schemas/DisplayImage' },
-      text_color: { type: 'string', description: 'Color as `#rrggbb`.' },
-    },
-    description: 'The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4).',
+  CredentialConfigurationId: {
+    type: 'string',
+    description: 'Id of a credential configuration.',
+    format: 'uuid',
+    maxLength: 36,
   },
   CredentialEvent: { type: 'string', enum: ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] },
   CredentialFormat: {
@@ -787,6 +757,11 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       iconUrl: { type: 'string', description: 'https or data URL.' },
     },
     required: ['name'],
+  },
+  CredentialProfile: {
+    type: 'string',
+    enum: ['web-semantic', 'jwt-vc', 'sd-jwt', 'compact', 'compact-semantic', 'mobile'],
+    description: 'Path segment and variant of the operations.',
   },
   CredentialProofs: {
     type: 'object',
@@ -833,14 +808,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
   CredentialResponse: {
     type: 'object',
     properties: {
-      credentials: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: { credential: { anyOf: [{ type: 'string' }, { type: 'object', additionalProperties: {} }] } },
-          required: ['credential'],
-        },
-      },
+      credentials: { type: 'array', items: { $ref: '#/components/schemas/ReceivedCredential' } },
       notification_id: { type: 'string', description: 'For the notification endpoint.' },
     },
     required: ['credentials', 'notification_id'],
@@ -860,6 +828,13 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { id: { type: 'string', description: 'Id of the credential.' } },
     required: ['id'],
+  },
+  CredentialToOffer: {
+    anyOf: [
+      { $ref: '#/components/schemas/CredentialConfigurationId' },
+      { $ref: '#/components/schemas/OfferedCredential' },
+    ],
+    description: 'What is offered: a credential configuration, or one with the claims of each of its credentials.',
   },
   CrlRequest: {
     type: 'object',
@@ -990,6 +965,19 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['didDocumentKeyId', 'kmsKeyId'],
   },
+  DidKeyType: { type: 'string', enum: ['Ed25519', 'P-256', 'Bls12381G2'] },
+  DidOptions: {
+    type: 'object',
+    properties: {
+      keyType: {
+        $ref: '#/components/schemas/DidKeyType',
+        description: 'For method `key`: `Ed25519` (default), `P-256` or `Bls12381G2`.',
+      },
+      url: { type: 'string', description: 'For method `web`: a host, a host with a path, or an https URL.' },
+    },
+    description: 'Options of a DID method.',
+    minProperties: 1,
+  },
   DidParams: {
     type: 'object',
     properties: { id: { type: 'string', description: 'DID, percent-encoded in the path.' } },
@@ -1003,6 +991,19 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       registrationStatus: { $ref: '#/components/schemas/RegistrationStatus' },
     },
     required: ['did', 'localMetadata', 'registrationStatus'],
+  },
+  Display: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'Default: the name of the configuration.' },
+      locale: { type: 'string', description: 'Language tag (BCP 47), unique in the list. At most one entry has none.' },
+      logo: { $ref: '#/components/schemas/DisplayLogo' },
+      description: { type: 'string', description: 'Default: the description of the configuration.' },
+      background_color: { type: 'string', description: 'Color as `#rrggbb`.' },
+      background_image: { $ref: '#/components/schemas/DisplayImage' },
+      text_color: { type: 'string', description: 'Color as `#rrggbb`.' },
+    },
+    description: 'The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4).',
   },
   DisplayImage: {
     type: 'object',
@@ -1117,6 +1118,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       seconds: { type: 'number' },
     },
     description: 'Duration from issuance: the sum of its members, at least one of which is required.',
+    minProperties: 1,
   },
   ElementDigest: {
     type: 'object',
@@ -1140,16 +1142,20 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       display: {
         type: 'array',
         items: { $ref: '#/components/schemas/ClaimDisplay' },
-        description: 'Names of the claim as wallets display it, one per language; at most 20.',
+        description:
+          'Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`.',
       },
       type: {
-        type: 'string',
-        enum: ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'],
+        $ref: '#/components/schemas/ElementType',
         description:
           '`string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict.',
       },
     },
     description: 'Source of an element and how its value is encoded.',
+  },
+  ElementType: {
+    type: 'string',
+    enum: ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'],
   },
   EncryptionPolicy: {
     type: 'object',
@@ -1214,6 +1220,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['type', 'id'],
   },
+  EventOutcome: { type: 'string', enum: ['SUCCESS', 'FAIL'] },
   EventType: {
     type: 'object',
     properties: {
@@ -1260,14 +1267,23 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       objectType: { type: 'string', description: 'Only events about resources of this type, for example `did`.' },
       objectId: { type: 'string', description: 'Only events about the resource with this id.' },
       outcome: {
-        type: 'string',
-        enum: ['SUCCESS', 'FAIL'],
+        $ref: '#/components/schemas/EventOutcome',
         description: 'Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome.',
       },
       dateFrom: { type: 'string', description: 'Start of the period, inclusive.' },
       dateTo: { type: 'string', description: 'End of the period, inclusive.' },
     },
     required: ['dateFrom', 'dateTo'],
+  },
+  GrantedAuthorization: {
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: 'openid_credential' },
+      credential_configuration_id: { type: 'string' },
+      credential_identifiers: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['type', 'credential_configuration_id', 'credential_identifiers'],
+    description: 'Granted authorization details (OID4VCI 1.0 section 6.2).',
   },
   HolderTokenRequest: {
     type: 'object',
@@ -1498,7 +1514,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       issuer: { $ref: '#/components/schemas/CredentialIssuer' },
       issuerDid: { type: 'string' },
       credentialBranding: { $ref: '#/components/schemas/CredentialBranding' },
-      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      display: { type: 'array', items: { $ref: '#/components/schemas/Display' } },
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
@@ -1546,7 +1562,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       credentialBranding: { $ref: '#/components/schemas/CredentialBranding' },
       display: {
         type: 'array',
-        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        items: { $ref: '#/components/schemas/Display' },
         description:
           'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description, issuer and credentialBranding. Default: one entry from those alone.',
       },
@@ -1685,8 +1701,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       objectType: { type: 'string', description: 'Only events about resources of this type, for example `did`.' },
       objectId: { type: 'string', description: 'Only events about the resource with this id.' },
       outcome: {
-        type: 'string',
-        enum: ['SUCCESS', 'FAIL'],
+        $ref: '#/components/schemas/EventOutcome',
         description: 'Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome.',
       },
       dateFrom: { type: 'string', description: 'Start of the period, inclusive.' },
@@ -1812,7 +1827,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       validFrom: { $ref: '#/components/schemas/TimeMapping' },
       validUntil: { $ref: '#/components/schemas/TimeMapping' },
       branding: { $ref: '#/components/schemas/MobileBranding' },
-      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      display: { type: 'array', items: { $ref: '#/components/schemas/Display' } },
       maxIssuances: { type: 'number' },
       claimSourceId: { type: 'string' },
       approval: { $ref: '#/components/schemas/Approval', description: 'Absent: `automatic`.' },
@@ -1872,7 +1887,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       display: {
         type: 'array',
-        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        items: { $ref: '#/components/schemas/Display' },
         description:
           'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from branding. Default: one entry from that alone.',
       },
@@ -1902,6 +1917,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
     },
     required: ['type', 'claimMappings', 'expiresIn'],
+    dependentRequired: { statusMechanism: ['includeStatus'] },
   },
   MobileStatusList: {
     type: 'object',
@@ -1970,6 +1986,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     type: 'object',
     properties: { minutes: { type: 'number' }, seconds: { type: 'number' } },
     description: 'Lifetime of an offer: more than 0 and at most 10 minutes in total.',
+    minProperties: 1,
   },
   OfferParams: {
     type: 'object',
@@ -1992,7 +2009,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       credentials: {
         type: 'array',
-        items: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/OfferedCredential' }] },
+        items: { $ref: '#/components/schemas/CredentialToOffer' },
         description:
           'Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers.',
       },
@@ -2700,7 +2717,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       credentials: {
         type: 'array',
-        items: { anyOf: [{ type: 'string' }, { $ref: '#/components/schemas/OfferedCredential' }] },
+        items: { $ref: '#/components/schemas/CredentialToOffer' },
         description:
           'Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers.',
       },
@@ -2880,6 +2897,14 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       expires_in: { type: 'number', description: 'Lifetime of the reference in seconds.' },
     },
     required: ['request_uri', 'expires_in'],
+  },
+  ReceivedCredential: {
+    type: 'object',
+    properties: {
+      credential: { description: 'The credential in its format: a JSON object for `ldp_vc`, otherwise a string.' },
+    },
+    required: ['credential'],
+    description: 'A credential in a response to a wallet.',
   },
   Region: {
     type: 'object',
@@ -3085,7 +3110,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       issuer: { $ref: '#/components/schemas/CredentialIssuer' },
       issuerDid: { type: 'string' },
       vct: { type: 'string', description: 'Of the credentials that are issued now; earlier ones keep theirs.' },
-      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      display: { type: 'array', items: { $ref: '#/components/schemas/Display' } },
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
@@ -3134,7 +3159,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       },
       display: {
         type: 'array',
-        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        items: { $ref: '#/components/schemas/Display' },
         description:
           'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description and issuer. Default: one entry from those alone. Entries with a `locale` are part of the type metadata.',
       },
@@ -3337,12 +3362,22 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['id', 'name', 'subdomain', 'environmentId', 'environment', 'restrictIdentityRoles', 'membership'],
   },
+  TenantClient: {
+    type: 'object',
+    properties: {
+      clientId: { type: 'string' },
+      name: { type: 'string' },
+      roles: { type: 'array', items: { $ref: '#/components/schemas/Role' } },
+      permissions: { type: 'array', items: { $ref: '#/components/schemas/Permission' } },
+    },
+    required: ['clientId', 'name', 'roles', 'permissions'],
+  },
   TenantCredential: {
     type: 'object',
     properties: {
       id: { type: 'string' },
       type: { type: 'string' },
-      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt', 'compact', 'compact-semantic', 'mobile'] },
+      profile: { $ref: '#/components/schemas/CredentialProfile' },
       format: { $ref: '#/components/schemas/CredentialFormat' },
       sessionId: { type: 'string' },
       credentialConfigurationId: { type: 'string' },
@@ -3533,7 +3568,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
     properties: {
       id: { type: 'string' },
       type: { type: 'string' },
-      profile: { type: 'string', enum: ['web-semantic', 'jwt-vc', 'sd-jwt', 'compact', 'compact-semantic', 'mobile'] },
+      profile: { $ref: '#/components/schemas/CredentialProfile' },
       format: { $ref: '#/components/schemas/CredentialFormat' },
       sessionId: { type: 'string' },
       credentialConfigurationId: { type: 'string' },
@@ -3685,7 +3720,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       issuer: { $ref: '#/components/schemas/CredentialIssuer' },
       issuerDid: { type: 'string' },
       credentialBranding: { $ref: '#/components/schemas/CredentialBranding' },
-      display: { type: 'array', items: { $ref: '#/components/schemas/CredentialDisplay' } },
+      display: { type: 'array', items: { $ref: '#/components/schemas/Display' } },
       claimMappings: { type: 'object', additionalProperties: { $ref: '#/components/schemas/ClaimMapping' } },
       expiresIn: { $ref: '#/components/schemas/Duration' },
       maxIssuances: { type: 'number' },
@@ -3747,7 +3782,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       credentialBranding: { $ref: '#/components/schemas/CredentialBranding' },
       display: {
         type: 'array',
-        items: { $ref: '#/components/schemas/CredentialDisplay' },
+        items: { $ref: '#/components/schemas/Display' },
         description:
           'The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description, issuer and credentialBranding. Default: one entry from those alone.',
       },
@@ -3923,7 +3958,7 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
         description: 'https URL with a host name (no IP address) and without query and fragment.',
       },
       disabled: {
-        type: 'boolean',
+        type: ['boolean', 'null'],
         description:
           'True to stop deliveries. Default false. If an update omits it or sends null, the value does not change.',
       },

@@ -24,11 +24,15 @@ export class CustomDomain {
   verifiedAt?: string;
 }
 
+export class BrandIcon {
+  src: string;
+}
+
 /** Brand that wallets and browsers display (W3C Web Application Manifest). */
 export class BrandManifest {
   name: string;
   short_name: string;
-  icons: { src: string }[];
+  icons: BrandIcon[];
 }
 
 const errors = 'tenant' as const;

@@ -1,7 +1,7 @@
 import { ArrayMaxSize, ArrayNotEmpty, IsArray, IsBoolean, IsIn } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { BoundedText, Normalize, Optional, Unique, Uuid } from '../validators.js';
+import { Normalize, Optional, ServiceUrl, Unique, Uuid } from '../validators.js';
 import { WEBHOOK_EVENT_SOURCES, type WebhookEventName } from './webhook-events.js';
 
 export const CREDENTIAL_EVENTS = ['OpenIdCredentialIssued', 'OpenIdCredentialIssuedSummary'] as const;
@@ -28,13 +28,13 @@ export class WebhookRequest {
   events: WebhookEvent[];
 
   /** https URL with a host name (no IP address) and without query and fragment. */
-  @BoundedText(2048) url: string;
+  @ServiceUrl() url: string;
 
   /** True to stop deliveries. Default false. If an update omits it or sends null, the value does not change. */
   @Normalize((value) => value ?? undefined)
   @Optional()
   @IsBoolean({ message: 'must be a boolean' })
-  disabled?: boolean;
+  disabled?: boolean | null;
 }
 
 export class Webhook {
@@ -194,6 +194,7 @@ export const testWebhook = defineOperation({
 
 export const listWebhookAttempts = defineOperation({
   name: 'webhooks.list-attempts',
+  operationId: 'listWebhookAttempts',
   summary: 'Retrieve the delivery attempts of a webhook in the last 30 days, newest first',
   http: { method: 'GET', path: '/v1/webhooks/:webhookId/attempts', success: 200 },
   access: requires('webhooks:read'),
@@ -207,6 +208,7 @@ export const listWebhookAttempts = defineOperation({
 
 export const redeliverWebhookAttempt = defineOperation({
   name: 'webhooks.redeliver-attempt',
+  operationId: 'redeliverWebhookAttempt',
   summary: 'Redeliver the event of a delivery attempt',
   description:
     'Returns 409 while the event is still being delivered or the webhook is disabled, and 400 if the credential of the event is no longer stored.',
@@ -226,6 +228,7 @@ export const redeliverWebhookAttempt = defineOperation({
 
 export const rotateWebhookKeys = defineOperation({
   name: 'webhooks.rotate-keys',
+  operationId: 'rotateWebhookKeys',
   summary: 'Rotate the key that signs webhooks',
   description: 'The previous key stays in the key set until `publishedUntil`.',
   http: { method: 'POST', path: '/v1/webhooks/jwks/rotate', success: 200, body: 'none' },

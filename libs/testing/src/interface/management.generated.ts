@@ -414,12 +414,6 @@ export interface components {
       /** @description `<PREFIX>_START`, `<PREFIX>_SUCCESS` or `<PREFIX>_FAIL`. */
       type: string;
     };
-    Client: {
-      clientId: string;
-      name: string;
-      permissions: components['schemas']['Permission'][];
-      roles: components['schemas']['Role'][];
-    };
     ClientCredentials: {
       clientId: string;
       /** @description Returned once; it cannot be retrieved later. */
@@ -495,6 +489,8 @@ export interface components {
       /** @description Type of the resource, for example `did`. */
       type: string;
     };
+    /** @enum {string} */
+    EventOutcome: 'SUCCESS' | 'FAIL';
     Invitation: {
       email: string;
       inviteExpiresAt: string;
@@ -566,11 +562,6 @@ export interface components {
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
-    PageOfClient: {
-      data: components['schemas']['Client'][];
-      /** @description Value of `cursor` for the next page. Absent on the last page. */
-      nextCursor?: string;
-    };
     PageOfEnvironment: {
       data: components['schemas']['Environment'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
@@ -588,6 +579,11 @@ export interface components {
     };
     PageOfTenant: {
       data: components['schemas']['Tenant'][];
+      /** @description Value of `cursor` for the next page. Absent on the last page. */
+      nextCursor?: string;
+    };
+    PageOfTenantClient: {
+      data: components['schemas']['TenantClient'][];
       /** @description Value of `cursor` for the next page. Absent on the last page. */
       nextCursor?: string;
     };
@@ -1136,6 +1132,12 @@ export interface components {
       /** @description Full host of the tenant, with its domain. */
       subdomain: string;
     };
+    TenantClient: {
+      clientId: string;
+      name: string;
+      permissions: components['schemas']['Permission'][];
+      roles: components['schemas']['Role'][];
+    };
     TenantError: {
       /** @description Machine-readable code. */
       code: string;
@@ -1258,6 +1260,25 @@ export interface components {
          *       "code": "Forbidden",
          *       "type": "AuthorizationError",
          *       "message": "The caller needs the role admin on the tenant",
+         *       "details": []
+         *     }
+         */
+        'application/json': components['schemas']['ManagementError'];
+      };
+    };
+    /** @description The headers of the request are too large together. */
+    ManagementHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "code": "RequestHeaderFieldsTooLarge",
+         *       "type": "HeaderError",
+         *       "message": "Request Header Fields Too Large: all headers together must have at most 49152 bytes",
          *       "details": []
          *     }
          */
@@ -1499,6 +1520,23 @@ export interface components {
         'application/json': components['schemas']['ManagementError'];
       };
     };
+    /** @description The headers of the request are too large together. */
+    OAuthHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+         *     }
+         */
+        'application/json': components['schemas']['OAuthError'];
+      };
+    };
     /** @description Internal error of the platform. */
     OAuthInternal: {
       headers: {
@@ -1659,6 +1697,23 @@ export interface components {
          *     }
          */
         'application/json': components['schemas']['OAuthError'];
+      };
+    };
+    /** @description The headers of the request are too large together. */
+    TenantHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "code": "RequestHeaderFieldsTooLarge",
+         *       "message": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
       };
     };
     /** @description Internal error of the platform. */
@@ -1838,6 +1893,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -1883,6 +1939,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -1944,6 +2001,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -2001,6 +2059,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2057,6 +2116,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2126,6 +2186,7 @@ export interface operations {
       400: components['responses']['ManagementInvalid'];
       401: components['responses']['ManagementUnauthenticated'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2207,6 +2268,7 @@ export interface operations {
       415: components['responses']['ManagementUnsupportedMediaType'];
       422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2267,6 +2329,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2345,6 +2408,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2381,6 +2445,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2593,7 +2658,7 @@ export interface operations {
            *       ]
            *     }
            */
-          'application/json': components['schemas']['PageOfClient'];
+          'application/json': components['schemas']['PageOfTenantClient'];
         };
       };
       400: components['responses']['ManagementInvalid'];
@@ -2601,6 +2666,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2750,6 +2816,7 @@ export interface operations {
       415: components['responses']['ManagementUnsupportedMediaType'];
       422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -2871,7 +2938,7 @@ export interface operations {
            *       ]
            *     }
            */
-          'application/json': components['schemas']['Client'];
+          'application/json': components['schemas']['TenantClient'];
         };
       };
       400: components['responses']['ManagementInvalid'];
@@ -2879,6 +2946,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3017,7 +3085,7 @@ export interface operations {
            *       ]
            *     }
            */
-          'application/json': components['schemas']['Client'];
+          'application/json': components['schemas']['TenantClient'];
         };
       };
       400: components['responses']['ManagementInvalid'];
@@ -3028,6 +3096,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3066,6 +3135,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3130,6 +3200,7 @@ export interface operations {
       415: components['responses']['ManagementUnsupportedMediaType'];
       422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3158,7 +3229,7 @@ export interface operations {
         /** @description Only events about resources of this type, for example `did`. */
         objectType?: string;
         /** @description Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
-        outcome?: 'SUCCESS' | 'FAIL';
+        outcome?: components['schemas']['EventOutcome'];
         /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
@@ -3216,6 +3287,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3276,6 +3348,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3341,6 +3414,7 @@ export interface operations {
       415: components['responses']['ManagementUnsupportedMediaType'];
       422: components['responses']['ManagementUnprocessable'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3379,6 +3453,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3426,6 +3501,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3487,6 +3563,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3537,6 +3614,7 @@ export interface operations {
       403: components['responses']['ManagementForbidden'];
       404: components['responses']['ManagementNotFound'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3603,6 +3681,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3641,6 +3720,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3683,6 +3763,7 @@ export interface operations {
       401: components['responses']['ManagementUnauthenticated'];
       403: components['responses']['ManagementForbidden'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };
@@ -3741,6 +3822,7 @@ export interface operations {
       413: components['responses']['ManagementTooLarge'];
       415: components['responses']['ManagementUnsupportedMediaType'];
       429: components['responses']['ManagementTooManyRequests'];
+      431: components['responses']['ManagementHeadersTooLarge'];
       500: components['responses']['ManagementInternal'];
       503: components['responses']['ManagementUnavailable'];
     };

@@ -25,7 +25,7 @@ export interface paths {
       cookie?: never;
     };
     /** Retrieve the domain linkage credentials of the tenant's DIDs */
-    get: operations['retrieveDidConfigurationByPath'];
+    get: operations['retrieveDidConfigurationFile'];
     put?: never;
     post?: never;
     delete?: never;
@@ -582,12 +582,12 @@ export interface paths {
      * Retrieve the settings of the tenant's OID4VCI endpoints
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    get: operations['retrieveOpenidConfiguration'];
+    get: operations['retrieveOpenIdConfiguration'];
     /**
      * Change the settings of the tenant's OID4VCI endpoints
      * @description Changes only the members that the request has; `null` resets a member to its default. A managed issuer can change `interactionHook` only. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    put: operations['updateOpenidConfiguration'];
+    put: operations['updateOpenIdConfiguration'];
     post?: never;
     delete?: never;
     options?: never;
@@ -706,7 +706,7 @@ export interface paths {
      * Retrieve the certificates of the active IACAs
      * @description Trust anchors of `mso_mdoc` credentials; `mdoc_iacas_uri` of the issuer metadata. May be empty.
      */
-    get: operations['retrieveIacas'];
+    get: operations['retrieveIacaCertificates'];
     put?: never;
     post?: never;
     delete?: never;
@@ -934,13 +934,13 @@ export interface paths {
      * Retrieve the wallets of the tenant that attest themselves
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    get: operations['listWalletsAttested'];
+    get: operations['listAttestedWallets'];
     put?: never;
     /**
      * Register a wallet that attests itself
      * @description The same resource as `/v1/openid/wallets`. A wallet with `rootCertificates` must send a client attestation to the token and the pushed request endpoint. Returns 409 if the tenant already has 100 wallets. Requires one of the roles: `admin`, `issuer`.
      */
-    post: operations['createWalletAttested'];
+    post: operations['createAttestedWallet'];
     delete?: never;
     options?: never;
     head?: never;
@@ -958,18 +958,18 @@ export interface paths {
      * Retrieve a wallet that attests itself
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    get: operations['retrieveWalletAttested'];
+    get: operations['retrieveAttestedWallet'];
     /**
      * Change a wallet that attests itself
      * @description Replaces all members; one that is left out has its default. Requires one of the roles: `admin`, `issuer`.
      */
-    put: operations['updateWalletAttested'];
+    put: operations['updateAttestedWallet'];
     post?: never;
     /**
      * Delete a wallet that attests itself
      * @description Requires one of the roles: `admin`, `issuer`.
      */
-    delete: operations['deleteWalletAttested'];
+    delete: operations['deleteAttestedWallet'];
     options?: never;
     head?: never;
     patch?: never;
@@ -1274,7 +1274,7 @@ export interface paths {
      * Retrieve the delivery attempts of a webhook in the last 30 days, newest first
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    get: operations['listAttempts'];
+    get: operations['listWebhookAttempts'];
     put?: never;
     post?: never;
     delete?: never;
@@ -1296,7 +1296,7 @@ export interface paths {
      * Redeliver the event of a delivery attempt
      * @description Returns 409 while the event is still being delivered or the webhook is disabled, and 400 if the credential of the event is no longer stored. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    post: operations['redeliverAttempt'];
+    post: operations['redeliverWebhookAttempt'];
     delete?: never;
     options?: never;
     head?: never;
@@ -1353,7 +1353,7 @@ export interface paths {
      * Rotate the key that signs webhooks
      * @description The previous key stays in the key set until `publishedUntil`. Requires one of the roles: `admin`, `issuer`, `managed-issuer`.
      */
-    post: operations['rotateKeys'];
+    post: operations['rotateWebhookKeys'];
     delete?: never;
     options?: never;
     head?: never;
@@ -1983,7 +1983,7 @@ export interface paths {
      * Retrieve the identifier list token of mobile documents (ISO/IEC 18013-5, second edition, section 12.3.6)
      * @description The address is `status.identifier_list.uri` of the mobile security object, whose `status.identifier_list.id` is in the list while the document is suspended or revoked. The token is a CWT: `application/identifierlist+cwt`, or `application/cwt` where `Accept` names that. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
      */
-    get: operations['retrieveStatusListTokenIdentifierList'];
+    get: operations['retrieveIdentifierListToken'];
     put?: never;
     post?: never;
     delete?: never;
@@ -2003,13 +2003,13 @@ export interface paths {
      * Retrieve the status list signers of the tenant
      * @description Also those of managed IACAs, until the end of their certificates. Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
      */
-    get: operations['listDocumentSignersStatusList'];
+    get: operations['listStatusListSigners'];
     put?: never;
     /**
      * Create a status list signer of an unmanaged IACA
      * @description The platform keeps its key. It signs status lists of credentials of the IACA once a certificate for `csrPem` was uploaded. Returns 409 if the tenant already has 3. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
      */
-    post: operations['createDocumentSignerStatusList'];
+    post: operations['createStatusListSigner'];
     delete?: never;
     options?: never;
     head?: never;
@@ -2027,18 +2027,18 @@ export interface paths {
      * Retrieve a status list signer
      * @description Requires one of the roles: `admin`, `issuer`, `managed-issuer`, `certificate-manager`.
      */
-    get: operations['retrieveDocumentSignerStatusList'];
+    get: operations['retrieveStatusListSigner'];
     /**
      * Activate or deactivate a status list signer of an unmanaged IACA, or upload its certificate
      * @description The certificate follows the rules of a document signer, but must not have its extended key usage. The lists of the tenant are signed again, by the signer that was changed last, within a minute. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
      */
-    put: operations['updateDocumentSignerStatusList'];
+    put: operations['updateStatusListSigner'];
     post?: never;
     /**
      * Delete a status list signer of an unmanaged IACA
      * @description Its key is destroyed. Tokens that it signed are served until they expire or another signer replaces them. Requires one of the roles: `admin`, `issuer`, `certificate-manager`.
      */
-    delete: operations['deleteDocumentSignerStatusList'];
+    delete: operations['deleteStatusListSigner'];
     options?: never;
     head?: never;
     patch?: never;
@@ -2095,7 +2095,7 @@ export interface paths {
      * Retrieve the status list token of mobile documents (Token Status List section 8.1)
      * @description The address is `status.status_list.uri` of the mobile security object. The token is a CWT: `application/statuslist+cwt`, or `application/cwt` where `Accept` names that. With `time` the current token is returned if it was valid then, otherwise 501: earlier ones are not kept. A changed status is in the token within seconds. 410 after the last token has expired, for example because the IACA has ended. With `If-None-Match` an unchanged token is a 304.
      */
-    get: operations['retrieveStatusListTokenMobile'];
+    get: operations['retrieveMobileStatusListToken'];
     put?: never;
     post?: never;
     delete?: never;
@@ -2443,7 +2443,7 @@ export interface paths {
      * Retrieve a revocation list of web-semantic credentials
      * @description The address is `credentialStatus.statusListCredential` or `credentialStatus.revocationListCredential` of credentials. The list is a credential itself, of the same issuer and with the same kind of proof: a `BitstringStatusListCredential` for the data model 2.0, a `RevocationList2020Credential` for 1.1. `Accept` decides the media type. A changed status is in the list within seconds. With `If-None-Match` an unchanged list is a 304.
      */
-    get: operations['retrieveStatusListTokenWebSemantic'];
+    get: operations['retrieveRevocationListWebSemantic'];
     put?: never;
     post?: never;
     delete?: never;
@@ -2458,12 +2458,7 @@ export interface components {
   schemas: {
     AccessTokenResponse: {
       access_token: string;
-      authorization_details?: {
-        credential_configuration_id: string;
-        credential_identifiers: string[];
-        /** @constant */
-        type: 'openid_credential';
-      }[];
+      authorization_details?: components['schemas']['GrantedAuthorization'][];
       /** @description Lifetime of the access token in seconds. */
       expires_in: number;
       /** @description For the grant `authorization_code` of a client that sent a DPoP proof or a client attestation. It is not replaced when it is used. */
@@ -2579,11 +2574,12 @@ export interface components {
       /** @description What the provider is not held to, because it was stored by an earlier release and not saved since. */
       readonly warnings?: components['schemas']['Warning'][];
     };
+    BrandIcon: {
+      src: string;
+    };
     /** @description Brand that wallets and browsers display (W3C Web Application Manifest). */
     BrandManifest: {
-      icons: {
-        src: string;
-      }[];
+      icons: components['schemas']['BrandIcon'][];
       name: string;
       short_name: string;
     };
@@ -2597,25 +2593,42 @@ export interface components {
       notBefore: string;
       stateOrProvinceName?: string;
     };
+    /** @description A claim as wallets display it in one language. */
     ClaimDisplay: {
-      /** @description Language tag (BCP 47). */
+      /** @description Must be a language tag such as en or de-CH (BCP 47). */
       locale?: string;
-      /** @description 1 to 1024 characters. */
+      name: string;
+    };
+    /** @description A claim as wallets display it in one language. */
+    ClaimDisplayRequest: {
+      /** @description Must be a language tag such as en or de-CH (BCP 47). */
+      locale?: string;
       name: string;
     };
     /** @description Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim. */
     ClaimMapping: {
       /** @description Value if `mapFrom` is absent or has no value. */
       defaultValue?: unknown;
-      /** @description Names of the claim as wallets display it, one per language; at most 20. */
+      /** @description Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`. */
       display?: components['schemas']['ClaimDisplay'][];
       /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
       mapFrom?: string;
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
     };
-    /** @description Claims of one credential. Its rules and those of  {@link  OfferedCredential }  are declared here, and checked by issuance. */
-    ClaimSet: {
+    /** @description Source of a claim: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone for a static claim. */
+    ClaimMappingRequest: {
+      /** @description Value if `mapFrom` is absent or has no value. */
+      defaultValue?: unknown;
+      /** @description Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`. */
+      display?: components['schemas']['ClaimDisplayRequest'][];
+      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
+      mapFrom?: string;
+      /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+      required?: boolean;
+    };
+    /** @description Claims of one credential. */
+    ClaimSetRequest: {
       /** @description They take precedence over the claims of the offer and the user's own claims with the same name. At most 32 levels, 20000 values in total and 512000 characters in each string. */
       claims: {
         [key: string]: unknown;
@@ -2653,29 +2666,31 @@ export interface components {
       /** @description The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key. */
       value?: string;
     };
+    /** @description How requests are authenticated. The members beside `type` belong to one type each. */
+    ClaimSourceAuthorizationRequest: {
+      /** @description `audience` of the token request. */
+      audience?: string;
+      clientId?: string;
+      /** @description Masked in responses; an update that repeats the masked value keeps the secret. */
+      clientSecret?: string;
+      /** @description `scope` of the token request. */
+      scope?: string;
+      /** @description URL of the token endpoint, as `url`. */
+      tokenEndpoint?: string;
+      /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
+      tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
+      /** @description `api-key`: `value` in the header `x-api-key`. `oauth-client-credentials`: an access token of `tokenEndpoint` (RFC 6749 section 4.4). */
+      type: components['schemas']['ClaimSourceAuthorizationType'];
+      /** @description The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key. */
+      value?: string;
+    };
     /** @enum {string} */
     ClaimSourceAuthorizationType: 'api-key' | 'oauth-client-credentials';
     /** @enum {string} */
     ClaimSourceMethod: 'GET' | 'POST';
     ClaimSourceRequest: {
       /** @description Default: requests are not authenticated. */
-      authorization?: {
-        /** @description `audience` of the token request. */
-        audience?: string;
-        clientId?: string;
-        /** @description Masked in responses; an update that repeats the masked value keeps the secret. */
-        clientSecret?: string;
-        /** @description `scope` of the token request. */
-        scope?: string;
-        /** @description URL of the token endpoint, as `url`. */
-        tokenEndpoint?: string;
-        /** @description Client authentication at the token endpoint. Default `client_secret_basic`. */
-        tokenEndpointAuthMethod?: components['schemas']['TokenEndpointAuthMethod'];
-        /** @description `api-key`: `value` in the header `x-api-key`. `oauth-client-credentials`: an access token of `tokenEndpoint` (RFC 6749 section 4.4). */
-        type: components['schemas']['ClaimSourceAuthorizationType'];
-        /** @description The API key, 1 to 1024 printable ASCII characters, no space at either end. Masked in responses; an update that repeats the masked value keeps the key. */
-        value?: string;
-      };
+      authorization?: components['schemas']['ClaimSourceAuthorizationRequest'];
       readonly id?: string;
       /** @description Must not contain control characters. Must be well-formed Unicode. */
       name: string;
@@ -2683,12 +2698,7 @@ export interface components {
       requestMethod?: components['schemas']['ClaimSourceMethod'];
       /** @description Parameters of the request, by name; at most 50. One without a value is left out. Default: none. At most 32 levels, 1000 values in total and 2048 characters in each string. */
       requestParameters?: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`, `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`. */
-          mapFrom?: string;
-        };
+        [key: string]: components['schemas']['ParameterMappingRequest'];
       };
       /** @description https with a public host name, without credentials, query and fragment. Redirects are not followed. */
       url: string;
@@ -2700,7 +2710,7 @@ export interface components {
         [key: string]: components['schemas']['ClaimMapping'];
       };
       claimSourceId?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       /** @description DID whose key signs the credentials. */
@@ -2720,21 +2730,7 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
@@ -2742,49 +2738,14 @@ export interface components {
        */
       claimSourceId?: string | null;
       /** @description The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials, at least 2 hours. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
@@ -2804,7 +2765,7 @@ export interface components {
       };
       claimSourceId?: string;
       contexts: string[];
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       /** @description DID whose key signs the credentials. */
@@ -2824,21 +2785,7 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
@@ -2848,49 +2795,14 @@ export interface components {
       /** @description URLs of further JSON-LD contexts of the credentials, beside that of the VC Data Model 1.1. They are not fetched. */
       contexts?: string[];
       /** @description The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials, at least 2 hours. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
       issuer?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
@@ -2927,11 +2839,8 @@ export interface components {
        * @enum {string}
        */
       method: 'key' | 'web';
-      /** @description At least one member. For method `key`: `keyType`, which is `Ed25519` (default), `P-256` or `Bls12381G2`. For method `web`: `url`, which is a host, a host with a path, or an https URL. Members of the other method are rejected. At most 32 levels, 100 values in total and 4096 characters in each string. */
-      options: {
-        keyType?: string;
-        url?: string;
-      };
+      /** @description At least one member. For method `key`: `keyType`, which is `Ed25519` (default), `P-256` or `Bls12381G2`. For method `web`: `url`, which is a host, a host with a path, or an https URL. Members of the other method are rejected. */
+      options: components['schemas']['DidOptionsRequest'];
       readonly registrationStatus?: components['schemas']['RegistrationStatus'];
     };
     CreateUserRequest: {
@@ -2949,21 +2858,17 @@ export interface components {
       /** @description https or data URL. */
       watermarkImageUrl?: string;
     };
-    /** @description The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4). */
-    CredentialDisplay: {
+    CredentialBrandingRequest: {
       /** @description Color as `#rrggbb`. */
-      background_color?: string;
-      background_image?: components['schemas']['DisplayImage'];
-      /** @description Default: the description of the configuration. */
-      description?: string;
-      /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-      locale?: string;
-      logo?: components['schemas']['DisplayLogo'];
-      /** @description Default: the name of the configuration. */
-      name?: string;
-      /** @description Color as `#rrggbb`. */
-      text_color?: string;
+      backgroundColor?: string;
+      /** @description https or data URL. */
+      watermarkImageUrl?: string;
     };
+    /**
+     * Format: uuid
+     * @description Id of a credential configuration.
+     */
+    CredentialConfigurationId: string;
     /** @enum {string} */
     CredentialEvent: 'OpenIdCredentialIssued' | 'OpenIdCredentialIssuedSummary';
     /**
@@ -2978,6 +2883,18 @@ export interface components {
       logoUrl?: string;
       name: string;
     };
+    CredentialIssuerRequest: {
+      /** @description https or data URL. */
+      iconUrl?: string;
+      /** @description https or data URL. */
+      logoUrl?: string;
+      name: string;
+    };
+    /**
+     * @description Path segment and variant of the operations.
+     * @enum {string}
+     */
+    CredentialProfile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic' | 'mobile';
     /** @description Key proofs of a credential request: exactly one of these members. */
     CredentialProofs: {
       /** @description One key attestation (OID4VCI 1.0 Appendix F.3) of at most 10 keys. Only for a configuration with `keyAttestation`. */
@@ -2997,13 +2914,7 @@ export interface components {
       proofs: components['schemas']['CredentialProofs'];
     };
     CredentialResponse: {
-      credentials: {
-        credential:
-          | string
-          | {
-              [key: string]: unknown;
-            };
-      }[];
+      credentials: components['schemas']['ReceivedCredential'][];
       /** @description For the notification endpoint. */
       notification_id: string;
     };
@@ -3017,6 +2928,9 @@ export interface components {
     CredentialStatusAnswer: {
       status: components['schemas']['CredentialStatus'];
     };
+    /** @description What is offered: a credential configuration, or one with the claims of each of its credentials. */
+    CredentialToOfferRequest:
+      components['schemas']['CredentialConfigurationId'] | components['schemas']['OfferedCredentialRequest'];
     CrlRequest: {
       /** @description Whether its document signers sign, and whether it is listed at `mdoc_iacas_uri`. */
       readonly active?: boolean;
@@ -3108,12 +3022,40 @@ export interface components {
       /** @description UUID of the key in the key store of the platform. */
       kmsKeyId: string;
     };
+    /** @enum {string} */
+    DidKeyType: 'Ed25519' | 'P-256' | 'Bls12381G2';
+    /** @description Options of a DID method. */
+    DidOptionsRequest: {
+      /** @description For method `key`: `Ed25519` (default), `P-256` or `Bls12381G2`. */
+      keyType?: components['schemas']['DidKeyType'];
+      /** @description For method `web`: a host, a host with a path, or an https URL. */
+      url?: string;
+    };
     DidRecord: {
       did: string;
       localMetadata: components['schemas']['LocalDidMetadata'];
       registrationStatus: components['schemas']['RegistrationStatus'];
     };
+    /** @description The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4). */
+    Display: {
+      /** @description Color as `#rrggbb`. */
+      background_color?: string;
+      background_image?: components['schemas']['DisplayImage'];
+      /** @description Default: the description of the configuration. */
+      description?: string;
+      /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
+      locale?: string;
+      logo?: components['schemas']['DisplayLogo'];
+      /** @description Default: the name of the configuration. */
+      name?: string;
+      /** @description Color as `#rrggbb`. */
+      text_color?: string;
+    };
     DisplayImage: {
+      /** @description https or data URL. */
+      uri: string;
+    };
+    DisplayImageRequest: {
       /** @description https or data URL. */
       uri: string;
     };
@@ -3121,6 +3063,26 @@ export interface components {
       alt_text?: string;
       /** @description https or data URL. */
       uri: string;
+    };
+    DisplayLogoRequest: {
+      alt_text?: string;
+      /** @description https or data URL. */
+      uri: string;
+    };
+    /** @description The credential as wallets display it in one language (OID4VCI 1.0 section 12.2.4). */
+    DisplayRequest: {
+      /** @description Color as `#rrggbb`. */
+      background_color?: string;
+      background_image?: components['schemas']['DisplayImageRequest'];
+      /** @description Default: the description of the configuration. */
+      description?: string;
+      /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
+      locale?: string;
+      logo?: components['schemas']['DisplayLogoRequest'];
+      /** @description Default: the name of the configuration. */
+      name?: string;
+      /** @description Color as `#rrggbb`. */
+      text_color?: string;
     };
     DistributedStatusList: {
       status_lists: components['schemas']['StatusListUri'];
@@ -3207,6 +3169,16 @@ export interface components {
       weeks?: number;
       years?: number;
     };
+    /** @description Duration from issuance: the sum of its members, at least one of which is required. */
+    DurationRequest: {
+      days?: number;
+      hours?: number;
+      minutes?: number;
+      months?: number;
+      seconds?: number;
+      weeks?: number;
+      years?: number;
+    };
     /** @description Of an element of a credential whose format signs salted digests. */
     ElementDigest: {
       /** @description SHA-256, base64url. */
@@ -3217,39 +3189,42 @@ export interface components {
     ElementMapping: {
       /** @description Value if `mapFrom` is absent or has no value. */
       defaultValue?: unknown;
-      /** @description Names of the claim as wallets display it, one per language; at most 20. */
+      /** @description Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`. */
       display?: components['schemas']['ClaimDisplay'][];
       /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
       mapFrom?: string;
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
-      /**
-       * @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict.
-       * @enum {string}
-       */
-      type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
+      /** @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict. */
+      type?: components['schemas']['ElementType'];
     };
+    /** @description Source of an element and how its value is encoded. */
+    ElementMappingRequest: {
+      /** @description Value if `mapFrom` is absent or has no value. */
+      defaultValue?: unknown;
+      /** @description Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`. */
+      display?: components['schemas']['ClaimDisplayRequest'][];
+      /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
+      mapFrom?: string;
+      /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
+      required?: boolean;
+      /** @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict. */
+      type?: components['schemas']['ElementType'];
+    };
+    /** @enum {string} */
+    ElementType: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
     EncryptionPolicy: {
       enabled: boolean;
       requestRequired: boolean;
       responseRequired: boolean;
     };
     EncryptionSettingsRequest: {
-      /**
-       * @description Whether requests and responses may be encrypted. Default: yes.
-       * @enum {boolean|null}
-       */
-      enabled?: true | false | null;
-      /**
-       * @description Whether plain credential requests are refused. Default: no.
-       * @enum {boolean|null}
-       */
-      requestRequired?: true | false | null;
-      /**
-       * @description Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no.
-       * @enum {boolean|null}
-       */
-      responseRequired?: true | false | null;
+      /** @description Whether requests and responses may be encrypted. Default: yes. */
+      enabled?: boolean | null;
+      /** @description Whether plain credential requests are refused. Default: no. */
+      requestRequired?: boolean | null;
+      /** @description Whether requests that ask for a plain response are refused, and therefore plain requests too. Default: no. */
+      responseRequired?: boolean | null;
     };
     /** @description One fault of a request. */
     ErrorDetail: {
@@ -3267,6 +3242,8 @@ export interface components {
       /** @description Type of the resource, for example `did`. */
       type: string;
     };
+    /** @enum {string} */
+    EventOutcome: 'SUCCESS' | 'FAIL';
     EventType: {
       category: string;
       /** @description Event type, as in `GET /v1/events` and its filter `types`. */
@@ -3274,6 +3251,13 @@ export interface components {
     };
     EventTypeList: {
       data: components['schemas']['EventType'][];
+    };
+    /** @description Granted authorization details (OID4VCI 1.0 section 6.2). */
+    GrantedAuthorization: {
+      credential_configuration_id: string;
+      credential_identifiers: string[];
+      /** @constant */
+      type: 'openid_credential';
     };
     /** @description Form parameters of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, OID4VCI section 6.1). */
     HolderTokenRequest: {
@@ -3356,11 +3340,8 @@ export interface components {
     InteractionHookRequest: {
       /** @description Names of claims of the user that the hook gets; at most 100. Default: none. */
       claims?: string[] | null;
-      /**
-       * @description Whether people are not sent to the hook. Default: false.
-       * @enum {boolean|null}
-       */
-      disabled?: true | false | null;
+      /** @description Whether people are not sent to the hook. Default: false. */
+      disabled?: boolean | null;
       /** @description `null` replaces the secret by a new one. It is generated by the server: no other value than its masked form is accepted, and that changes nothing. */
       secret?: string | null;
       /** @description For how long a person may stay at the hook, 60 to 3600 seconds. Default 1200. */
@@ -3393,7 +3374,7 @@ export interface components {
       claimSourceId?: string;
       credentialBranding?: components['schemas']['CredentialBranding'];
       description?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
@@ -3417,86 +3398,26 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
        * @description Id of the claims source that is called while a credential is issued. Default: none.
        */
       claimSourceId?: string | null;
-      credentialBranding?: {
-        /** @description Color as `#rrggbb`. */
-        backgroundColor?: string;
-        /** @description https or data URL. */
-        watermarkImageUrl?: string;
-      };
+      credentialBranding?: components['schemas']['CredentialBrandingRequest'];
       description?: string;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description, issuer and credentialBranding. Default: one entry from those alone. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: {
-        /** @description https or data URL. */
-        iconUrl?: string;
-        /** @description https or data URL. */
-        logoUrl?: string;
-        name: string;
-      };
+      issuer: components['schemas']['CredentialIssuerRequest'];
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
@@ -3514,6 +3435,15 @@ export interface components {
     };
     /** @description Key attestations that a configuration requires (OID4VCI 1.0 Appendix D). */
     KeyAttestationRequirement: {
+      /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
+      keyStorage?: string[];
+      /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
+      rootCertificates: string[];
+      /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
+      userAuthentication?: string[];
+    };
+    /** @description Key attestations that a configuration requires (OID4VCI 1.0 Appendix D). */
+    KeyAttestationRequirementRequest: {
       /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
       keyStorage?: string[];
       /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
@@ -3550,6 +3480,19 @@ export interface components {
       /** @description https or data URL of an image. */
       watermarkImage?: string;
     };
+    MobileBrandingRequest: {
+      /** @description Color as `#rrggbb`. */
+      backgroundColor?: string;
+      description?: string;
+      /** @description https or data URL of an image. */
+      issuerIcon?: string;
+      /** @description https or data URL of an image. */
+      issuerLogo?: string;
+      /** @description Display name of the credential. Default: its type. */
+      name?: string;
+      /** @description https or data URL of an image. */
+      watermarkImage?: string;
+    };
     MobileConfiguration: {
       /** @description Absent: `automatic`. */
       approval?: components['schemas']['Approval'];
@@ -3560,7 +3503,7 @@ export interface components {
         };
       };
       claimSourceId?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn: components['schemas']['Duration'];
       id: string;
       includeStatus: boolean;
@@ -3581,42 +3524,11 @@ export interface components {
       /** @description `manual`: a credential request is answered with 202, and the wallet collects the credentials once the issuance was approved. Default: `automatic`. A change applies to requests after it. */
       approval?: components['schemas']['Approval'];
       /** @description The credential as wallets display it. Images are returned as they were sent. */
-      branding?: {
-        /** @description Color as `#rrggbb`. */
-        backgroundColor?: string;
-        description?: string;
-        /** @description https or data URL of an image. */
-        issuerIcon?: string;
-        /** @description https or data URL of an image. */
-        issuerLogo?: string;
-        /** @description Display name of the credential. Default: its type. */
-        name?: string;
-        /** @description https or data URL of an image. */
-        watermarkImage?: string;
-      };
+      branding?: components['schemas']['MobileBrandingRequest'];
       /** @description Mapping of each element, by namespace and element identifier. For `org.iso.18013.5.1.mDL` the mandatory elements are required. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
         [key: string]: {
-          [key: string]: {
-            /** @description Value if `mapFrom` is absent or has no value. */
-            defaultValue?: unknown;
-            /** @description Names of the claim as wallets display it, one per language; at most 20. */
-            display?: {
-              /** @description Language tag (BCP 47). */
-              locale?: string;
-              /** @description 1 to 1024 characters. */
-              name: string;
-            }[];
-            /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-            mapFrom?: string;
-            /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-            required?: boolean;
-            /**
-             * @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict.
-             * @enum {string}
-             */
-            type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
-          };
+          [key: string]: components['schemas']['ElementMappingRequest'];
         };
       };
       /**
@@ -3625,49 +3537,14 @@ export interface components {
        */
       claimSourceId?: string | null;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from branding. Default: one entry from that alone. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials from issuance, at least 2 hours and at most 427 days (mobile driving licences) or 3,620 days, in years and months of any length. Credentials that would be valid after the certificate of their signer are denied. */
-      expiresIn: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description Whether each credential has a status, so that it can be suspended and revoked. Default: false. A change applies to the credentials that are issued after it. */
       includeStatus?: boolean;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Roots of the certificates of holders, PEM, each at most 4096 characters. With them a key proof may name its key by `x5c`, beside `jwk` and `kid`. Default: such proofs are rejected. */
@@ -3677,15 +3554,9 @@ export interface components {
       /** @description Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be `VerifiableCredential`. */
       type: string;
       /** @description Begin of the validity. Default, also if the claim has no value: the time of issuance. */
-      validFrom?: {
-        /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
-        mapFrom: string;
-      };
+      validFrom?: components['schemas']['TimeMappingRequest'];
       /** @description End of the validity in place of `expiresIn`. Default, also if the claim has no value: `expiresIn` after issuance. */
-      validUntil?: {
-        /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
-        mapFrom: string;
-      };
+      validUntil?: components['schemas']['TimeMappingRequest'];
       /** @description In the response to a creation or replacement only: what is accepted, and probably not what was meant. */
       readonly warnings?: components['schemas']['Warning'][];
     };
@@ -3737,18 +3608,23 @@ export interface components {
       warnings?: components['schemas']['Warning'][];
     };
     /** @description A credential configuration with the claims of each credential that is offered of it. */
-    OfferedCredential: {
+    OfferedCredentialRequest: {
       /** @description One for each credential, at least one; an offer has at most 100. */
-      claimSets: components['schemas']['ClaimSet'][];
+      claimSets: components['schemas']['ClaimSetRequest'][];
       /**
        * Format: uuid
        * @description Id of the credential configuration.
        */
       credentialConfigurationId: string;
     };
+    /** @description Lifetime of an offer: more than 0 and at most 10 minutes in total. */
+    OfferLifetimeRequest: {
+      minutes?: number;
+      seconds?: number;
+    };
     OfferRequest: {
       /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
-      credentials: (string | components['schemas']['OfferedCredential'])[];
+      credentials: components['schemas']['CredentialToOfferRequest'][];
       /**
        * Format: date-time
        * @description Expiry of a stored offer, at most 365 days from now. Default for an offer with claim sets or `userId`: 30 days from now. Must be an ISO 8601 date or time.
@@ -3782,25 +3658,16 @@ export interface components {
       strictClaimsSources: boolean;
     };
     OpenIdConfigurationRequest: {
-      /**
-       * @description Whether the metadata have `scopes_supported`. Some wallets request every scope of it, so that a person is asked for all credentials. Default: yes; the profile `haip` requires it.
-       * @enum {boolean|null}
-       */
-      advertiseScopes?: true | false | null;
-      /**
-       * @description Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production.
-       * @enum {boolean|null}
-       */
-      allowUnregisteredWallets?: true | false | null;
+      /** @description Whether the metadata have `scopes_supported`. Some wallets request every scope of it, so that a person is asked for all credentials. Default: yes; the profile `haip` requires it. */
+      advertiseScopes?: boolean | null;
+      /** @description Whether wallets that are not registered may use the authorization code flow. Default: in development, not in production. */
+      allowUnregisteredWallets?: boolean | null;
       /** @description Days in which a wallet can collect credentials whose issuance is deferred from now on (OID4VCI 1.0 section 9). Default: 30. */
       deferredDays?: number | null;
       /** @description Name of the issuer that wallets show. Default: the name of the verified custom domain's brand, otherwise the name of the tenant; `null` resets it. Must not contain control characters. Must be well-formed Unicode. */
       displayName?: string | null;
-      /**
-       * @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no.
-       * @enum {boolean|null}
-       */
-      dpopNonceRequired?: true | false | null;
+      /** @description Whether a DPoP proof must have a nonce of this issuer (RFC 9449 section 8). Default: no. */
+      dpopNonceRequired?: boolean | null;
       /** @description Encryption of credential requests and responses (OID4VCI 1.0 section 10). Only its members in the request change. */
       encryption?: components['schemas']['EncryptionSettingsRequest'] | null;
       /** @description Page of the tenant that people visit after they signed in. Only its members in the request change; `null` removes it. */
@@ -3811,21 +3678,12 @@ export interface components {
       profile?: components['schemas']['OpenIdProfile'] | null;
       /** @description How long a refresh token can be used, in days. A change applies to tokens issued afterwards. Default: 30. */
       refreshTokenDays?: number | null;
-      /**
-       * @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no.
-       * @enum {boolean|null}
-       */
-      requirePushedAuthorizationRequests?: true | false | null;
-      /**
-       * @description Whether an offer is refused if a claim of it is named by no mapping of its credential configurations, no parameter of their claims sources and no entry of `claimsToPersist`. Default: no; then the offer has a warning.
-       * @enum {boolean|null}
-       */
-      strictClaims?: true | false | null;
-      /**
-       * @description Whether a credential is denied if its claims source fails. Default: no; then only a missing required claim denies it.
-       * @enum {boolean|null}
-       */
-      strictClaimsSources?: true | false | null;
+      /** @description Whether the authorization endpoint accepts only pushed requests (RFC 9126 section 5). Default: no. */
+      requirePushedAuthorizationRequests?: boolean | null;
+      /** @description Whether an offer is refused if a claim of it is named by no mapping of its credential configurations, no parameter of their claims sources and no entry of `claimsToPersist`. Default: no; then the offer has a warning. */
+      strictClaims?: boolean | null;
+      /** @description Whether a credential is denied if its claims source fails. Default: no; then only a missing required claim denies it. */
+      strictClaimsSources?: boolean | null;
     };
     /** @enum {string} */
     OpenIdProfile: 'default' | 'haip';
@@ -3961,6 +3819,13 @@ export interface components {
       /** @description Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`, `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`. */
       mapFrom?: string;
     };
+    /** @description Source of a request parameter: `mapFrom`, with `defaultValue` as its fallback, or `defaultValue` alone. */
+    ParameterMappingRequest: {
+      /** @description Value if `mapFrom` is absent or has no value. */
+      defaultValue?: unknown;
+      /** @description Path of the value: as in `claimMappings`, `claims.email` or `authenticationProvider.subjectId`; or `credentialConfiguration.id`, `credentialConfiguration.type`, `credentialConfiguration.format` or `credentialConfiguration.profile`. */
+      mapFrom?: string;
+    };
     PersistedCredential: {
       /** @description The credential itself. Absent if its configuration did not have `persist: true` when it was issued. */
       credential?: {
@@ -4000,22 +3865,11 @@ export interface components {
       /** @description Names of those `claims` that are also stored with the user. */
       claimsToPersist?: string[];
       /** @description Credential configurations to offer, each at most once: an id, or an object with an id and claim sets. If one entry has claim sets, the wallet requests all credentials of the offer by credential identifiers. At most 32 levels, 20000 values in total and 512000 characters in each string. */
-      credentials: (string | components['schemas']['OfferedCredential'])[];
+      credentials: components['schemas']['CredentialToOfferRequest'][];
       /** @description Default 5 minutes. */
-      expiresIn?: {
-        minutes?: number;
-        seconds?: number;
-      };
+      expiresIn?: components['schemas']['OfferLifetimeRequest'];
       /** @description Protects the offer with a transaction code. Default: no code. */
-      transactionCodeConfiguration?: {
-        /** @description Text that the wallet shows when it asks the holder for the code. */
-        description?: string;
-        /**
-         * @description Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`.
-         * @enum {string}
-         */
-        inputMode?: 'numeric' | 'text';
-      };
+      transactionCodeConfiguration?: components['schemas']['TransactionCodeConfigurationRequest'];
       /**
        * Format: uuid
        * @description Id of an existing user. Default: a new user is created. If no claims are stored with the user, the user ends with an offer that expires unclaimed.
@@ -4125,6 +3979,11 @@ export interface components {
       expires_in: number;
       /** @description Value of `request_uri` for the authorization endpoint. */
       request_uri: string;
+    };
+    /** @description A credential in a response to a wallet. */
+    ReceivedCredential: {
+      /** @description The credential in its format: a JSON object for `ldp_vc`, otherwise a string. */
+      credential: unknown;
     };
     /** @description Metadata of an issued credential. */
     RegisteredCredential: {
@@ -4246,7 +4105,7 @@ export interface components {
       };
       claimSourceId?: string;
       description?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
@@ -4269,21 +4128,7 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
@@ -4292,57 +4137,16 @@ export interface components {
       claimSourceId?: string | null;
       description?: string;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description and issuer. Default: one entry from those alone. Entries with a `locale` are part of the type metadata. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials, at least 2 hours and at most 3,290 days: nine years at most. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: {
-        /** @description https or data URL. */
-        iconUrl?: string;
-        /** @description https or data URL. */
-        logoUrl?: string;
-        name: string;
-      };
+      issuer: components['schemas']['CredentialIssuerRequest'];
       /** @description DID of the tenant that must exist as long as the configuration does, and whose domain must not have been withdrawn when a credential is issued. It does not sign: `iss` is the credential issuer identifier, and the key has a certificate. Cannot be changed later. */
       issuerDid?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
@@ -4360,11 +4164,7 @@ export interface components {
     };
     SearchUsersRequest: {
       /** @description Identity at the authentication provider. */
-      authenticationProvider?: {
-        providerId?: string;
-        subjectId?: string;
-        url?: string;
-      };
+      authenticationProvider?: components['schemas']['UserLinkCriteriaRequest'];
       /** @description Claims that a user must have. Members of nested objects are compared one by one: a user may have others. Texts, numbers, booleans, null, arrays and empty objects must be equal. At most 20 values with `authenticationProvider`. At most 32 levels, 1000 values in total and 4096 characters in each string. */
       claims?: {
         [key: string]: unknown;
@@ -4398,26 +4198,10 @@ export interface components {
       /** @description Document type: `type` of a configuration of mobile documents. Unique among the tenant's configurations of status lists. */
       docType: string;
       /** @description For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days. */
-      expiryDuration: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiryDuration: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends. */
-      timeToLiveDuration: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      timeToLiveDuration: components['schemas']['DurationRequest'];
     };
     StatusListDistribution: {
       /** @description At most 1000. */
@@ -4467,8 +4251,7 @@ export interface components {
       };
       /** @description Id of the pre-authorized offer from which the credential was issued. */
       offerId?: string;
-      /** @enum {string} */
-      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic' | 'mobile';
+      profile: components['schemas']['CredentialProfile'];
       sessionId: string;
       /** @description Absent for a credential that was issued without status. */
       status?: components['schemas']['CredentialStatus'];
@@ -4487,8 +4270,21 @@ export interface components {
       /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
       mapFrom: string;
     };
+    TimeMappingRequest: {
+      /** @description Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
+      mapFrom: string;
+    };
     /** @enum {string} */
     TokenEndpointAuthMethod: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt';
+    TransactionCodeConfigurationRequest: {
+      /** @description Text that the wallet shows when it asks the holder for the code. */
+      description?: string;
+      /**
+       * @description Characters of the code: digits, or letters and digits (OID4VCI 1.0 section 4.1.1). Default `numeric`.
+       * @enum {string}
+       */
+      inputMode?: 'numeric' | 'text';
+    };
     UpdateDocumentSignerRequest: {
       /** @description Of several active signers of an IACA the one that was changed last signs. */
       active: boolean;
@@ -4522,26 +4318,10 @@ export interface components {
     UpdateStatusListConfigurationRequest: {
       readonly docType?: string;
       /** @description For how long a token is valid that could not be replaced: at least `timeToLiveDuration`, at most 30 days. */
-      expiryDuration: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiryDuration: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description For how long a verifier may use a token: 1 minute to 30 days. A token is replaced at half of it, when a status or the signer changes, and before its signer ends. */
-      timeToLiveDuration: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      timeToLiveDuration: components['schemas']['DurationRequest'];
     };
     UpdateUserRequest: {
       /** @description Identity of the user at the authentication provider. Absent until the user signs in with it. */
@@ -4580,8 +4360,7 @@ export interface components {
       };
       /** @description Id of the pre-authorized offer from which the credential was issued. */
       offerId?: string;
-      /** @enum {string} */
-      profile: 'web-semantic' | 'jwt-vc' | 'sd-jwt' | 'compact' | 'compact-semantic' | 'mobile';
+      profile: components['schemas']['CredentialProfile'];
       sessionId: string;
       /** @description Absent for a credential that was issued without status. */
       status?: components['schemas']['CredentialStatus'];
@@ -4596,6 +4375,12 @@ export interface components {
       subjectId: string;
       /** @description Issuer URL of the provider. */
       url: string;
+    };
+    /** @description Identity at the authentication provider, of which each given member must be equal. */
+    UserLinkCriteriaRequest: {
+      providerId?: string;
+      subjectId?: string;
+      url?: string;
     };
     WalletRequest: {
       /** @description Whether the wallet must attest itself: it has `rootCertificates`. Read-only. */
@@ -4698,7 +4483,7 @@ export interface components {
     };
     WebhookRequest: {
       /** @description True to stop deliveries. Default false. If an update omits it or sends null, the value does not change. */
-      disabled?: boolean;
+      disabled?: boolean | null;
       /** @description Event types to subscribe to. */
       events: components['schemas']['WebhookEvent'][];
       readonly id?: string;
@@ -4716,7 +4501,7 @@ export interface components {
       contexts: string[];
       credentialBranding?: components['schemas']['CredentialBranding'];
       description?: string;
-      display?: components['schemas']['CredentialDisplay'][];
+      display?: components['schemas']['Display'][];
       expiresIn?: components['schemas']['Duration'];
       id: string;
       issuer: components['schemas']['CredentialIssuer'];
@@ -4741,21 +4526,7 @@ export interface components {
       approval?: components['schemas']['Approval'];
       /** @description Mapping of each claim of the credential, by claim name. At most 32 levels, 20000 values in total and 65536 characters in each string. */
       claimMappings: {
-        [key: string]: {
-          /** @description Value if `mapFrom` is absent or has no value. */
-          defaultValue?: unknown;
-          /** @description Names of the claim as wallets display it, one per language; at most 20. */
-          display?: {
-            /** @description Language tag (BCP 47). */
-            locale?: string;
-            /** @description 1 to 1024 characters. */
-            name: string;
-          }[];
-          /** @description Path of the value: `claims.given_name`, `claims.address.formatted`, `claims['https://…']`, `authenticationProvider.url` or `authenticationProvider.subjectId`. A list is mapped as a whole; its elements have no path. */
-          mapFrom?: string;
-          /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
-          required?: boolean;
-        };
+        [key: string]: components['schemas']['ClaimMappingRequest'];
       };
       /**
        * Format: uuid
@@ -4764,65 +4535,19 @@ export interface components {
       claimSourceId?: string | null;
       /** @description URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
       contexts?: string[];
-      credentialBranding?: {
-        /** @description Color as `#rrggbb`. */
-        backgroundColor?: string;
-        /** @description https or data URL. */
-        watermarkImageUrl?: string;
-      };
+      credentialBranding?: components['schemas']['CredentialBrandingRequest'];
       description?: string;
       /** @description The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name, description, issuer and credentialBranding. Default: one entry from those alone. */
-      display?: {
-        /** @description Color as `#rrggbb`. */
-        background_color?: string;
-        background_image?: {
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the description of the configuration. */
-        description?: string;
-        /** @description Language tag (BCP 47), unique in the list. At most one entry has none. Must be a language tag such as en or de-CH (BCP 47). */
-        locale?: string;
-        logo?: {
-          alt_text?: string;
-          /** @description https or data URL. */
-          uri: string;
-        };
-        /** @description Default: the name of the configuration. */
-        name?: string;
-        /** @description Color as `#rrggbb`. */
-        text_color?: string;
-      }[];
+      display?: components['schemas']['DisplayRequest'][];
       /** @description Validity of the credentials. Default: they do not expire. */
-      expiresIn?: {
-        days?: number;
-        hours?: number;
-        minutes?: number;
-        months?: number;
-        seconds?: number;
-        weeks?: number;
-        years?: number;
-      };
+      expiresIn?: components['schemas']['DurationRequest'];
       readonly id?: string;
       /** @description The issuer as wallets display it. */
-      issuer: {
-        /** @description https or data URL. */
-        iconUrl?: string;
-        /** @description https or data URL. */
-        logoUrl?: string;
-        name: string;
-      };
+      issuer: components['schemas']['CredentialIssuerRequest'];
       /** @description DID of the tenant that issues the credentials. Default: the first one with a suitable key. Cannot be changed later. */
       issuerDid?: string;
       /** @description Requires that the keys of credentials are attested. Default: plain proofs; the proof type `attestation` is refused, and `key_attestation` in a header is ignored. */
-      keyAttestation?: {
-        /** @description Accepted values of `key_storage`: `iso_18045_high`, `iso_18045_moderate`, `iso_18045_enhanced-basic`, `iso_18045_basic` or values of an ecosystem. A key attestation must have one of them; none implies another. Default: any. */
-        keyStorage?: string[];
-        /** @description Roots of the certificates of key attestations, PEM, each at most 4096 characters. */
-        rootCertificates: string[];
-        /** @description Accepted values of `user_authentication`, as of `keyStorage`. Default: any. */
-        userAuthentication?: string[];
-      };
+      keyAttestation?: components['schemas']['KeyAttestationRequirementRequest'];
       /** @description Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
       maxIssuances?: number;
       /** @description Display name of the credential. */
@@ -4842,6 +4567,23 @@ export interface components {
     };
   };
   responses: {
+    /** @description The headers of the request are too large together. */
+    OAuthHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "error": "invalid_request",
+         *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+         *     }
+         */
+        'application/json': components['schemas']['OAuthError'];
+      };
+    };
     /** @description Internal error of the platform. */
     OAuthInternal: {
       headers: {
@@ -5047,6 +4789,23 @@ export interface components {
          * @example {
          *       "code": "Gone",
          *       "message": "The status list ended at 2026-01-15T09:30:00.000Z"
+         *     }
+         */
+        'application/json': components['schemas']['TenantError'];
+      };
+    };
+    /** @description The headers of the request are too large together. */
+    TenantHeadersTooLarge: {
+      headers: {
+        'cache-control': components['headers']['cache-control'];
+        'x-request-id': components['headers']['x-request-id'];
+        [name: string]: unknown;
+      };
+      content: {
+        /**
+         * @example {
+         *       "code": "RequestHeaderFieldsTooLarge",
+         *       "message": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
          *     }
          */
         'application/json': components['schemas']['TenantError'];
@@ -5445,11 +5204,12 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveDidConfigurationByPath: {
+  retrieveDidConfigurationFile: {
     parameters: {
       query?: never;
       header?: {
@@ -5554,6 +5314,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5656,6 +5417,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5726,6 +5488,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -5888,6 +5651,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6162,6 +5926,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6267,6 +6032,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6327,6 +6093,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6385,6 +6152,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6446,6 +6214,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6525,6 +6294,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6577,6 +6347,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6656,6 +6427,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6693,6 +6465,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6734,6 +6507,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6793,6 +6567,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6855,6 +6630,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6888,6 +6664,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -6921,6 +6698,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7028,6 +6806,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7129,6 +6908,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7215,6 +6995,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7251,6 +7032,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7289,6 +7071,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7317,7 +7100,7 @@ export interface operations {
         /** @description Only events about resources of this type, for example `did`. */
         objectType?: string;
         /** @description Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
-        outcome?: 'SUCCESS' | 'FAIL';
+        outcome?: components['schemas']['EventOutcome'];
         /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
@@ -7371,6 +7154,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7395,7 +7179,7 @@ export interface operations {
         /** @description Only events about resources of this type, for example `did`. */
         objectType?: string;
         /** @description Only outcomes of this kind, `SUCCESS` or `FAIL`; START is not an outcome. */
-        outcome?: 'SUCCESS' | 'FAIL';
+        outcome?: components['schemas']['EventOutcome'];
         /** @description Only events of these API calls, by the value of `x-request-id`. */
         requestIds?: string[];
         /** @description Only events of these types, with their suffix, for example `DID_CREATE_SUCCESS`. */
@@ -7429,6 +7213,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7470,6 +7255,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -7523,6 +7309,7 @@ export interface operations {
         };
       };
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7607,6 +7394,7 @@ export interface operations {
         };
       };
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7671,6 +7459,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7708,6 +7497,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7759,6 +7549,7 @@ export interface operations {
         };
       };
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -7814,6 +7605,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -8002,6 +7794,25 @@ export interface operations {
            *       "error": "temporarily_unavailable",
            *       "error_description": "Too Many Requests",
            *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -8229,6 +8040,25 @@ export interface operations {
            *       "error": "temporarily_unavailable",
            *       "error_description": "Too Many Requests",
            *       "message": "Too Many Requests"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
            *     }
            */
           'application/json': components['schemas']['OAuthError'];
@@ -8467,6 +8297,25 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
       /** @description Internal error of the platform. */
       500: {
         headers: {
@@ -8513,7 +8362,7 @@ export interface operations {
       };
     };
   };
-  retrieveOpenidConfiguration: {
+  retrieveOpenIdConfiguration: {
     parameters: {
       query?: never;
       header?: never;
@@ -8566,11 +8415,12 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  updateOpenidConfiguration: {
+  updateOpenIdConfiguration: {
     parameters: {
       query?: never;
       header?: {
@@ -8639,6 +8489,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -8871,6 +8722,25 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
       /** @description Internal error of the platform. */
       500: {
         headers: {
@@ -8971,6 +8841,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9181,6 +9052,25 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
       /** @description Internal error of the platform. */
       500: {
         headers: {
@@ -9260,6 +9150,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9297,11 +9188,12 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveIacas: {
+  retrieveIacaCertificates: {
     parameters: {
       query?: never;
       header?: {
@@ -9355,6 +9247,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9412,6 +9305,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9449,6 +9343,7 @@ export interface operations {
       413: components['responses']['OAuthTooLarge'];
       415: components['responses']['OAuthUnsupportedMediaType'];
       429: components['responses']['OAuthTooManyRequests'];
+      431: components['responses']['OAuthHeadersTooLarge'];
       500: components['responses']['OAuthInternal'];
       503: components['responses']['OAuthUnavailable'];
     };
@@ -9624,6 +9519,25 @@ export interface operations {
           'application/json': components['schemas']['OAuthError'];
         };
       };
+      /** @description The headers of the request are too large together. */
+      431: {
+        headers: {
+          'cache-control': components['headers']['cache-control'];
+          /** @description Nonce for the next DPoP proof (RFC 9449 section 8). */
+          'dpop-nonce'?: string;
+          'x-request-id': components['headers']['x-request-id'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "error": "invalid_request",
+           *       "error_description": "Request Header Fields Too Large: all headers together must have at most 49152 bytes"
+           *     }
+           */
+          'application/json': components['schemas']['OAuthError'];
+        };
+      };
       /** @description Internal error of the platform. */
       500: {
         headers: {
@@ -9726,6 +9640,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9762,6 +9677,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9813,6 +9729,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9848,6 +9765,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       406: components['responses']['TenantNotAcceptable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9914,6 +9832,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -9983,6 +9902,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10031,6 +9951,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10067,6 +9988,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10186,11 +10108,12 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  listWalletsAttested: {
+  listAttestedWallets: {
     parameters: {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
@@ -10246,11 +10169,12 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  createWalletAttested: {
+  createAttestedWallet: {
     parameters: {
       query?: never;
       header?: {
@@ -10314,11 +10238,12 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveWalletAttested: {
+  retrieveAttestedWallet: {
     parameters: {
       query?: never;
       header?: never;
@@ -10365,11 +10290,12 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  updateWalletAttested: {
+  updateAttestedWallet: {
     parameters: {
       query?: never;
       header?: {
@@ -10433,11 +10359,12 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  deleteWalletAttested: {
+  deleteAttestedWallet: {
     parameters: {
       query?: never;
       header?: never;
@@ -10469,6 +10396,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10529,6 +10457,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10597,6 +10526,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10645,6 +10575,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10714,6 +10645,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10750,6 +10682,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10805,6 +10738,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10866,6 +10800,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10909,6 +10844,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -10972,6 +10908,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11008,6 +10945,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11075,6 +11013,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11140,6 +11079,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11212,6 +11152,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11268,6 +11209,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11340,6 +11282,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11376,6 +11319,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11430,6 +11374,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11459,6 +11404,21 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "keys": [
+           *         {
+           *           "kty": "EC",
+           *           "crv": "P-256",
+           *           "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *           "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *           "use": "sig",
+           *           "kid": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "alg": "ES256"
+           *         }
+           *       ]
+           *     }
+           */
           'application/json': components['schemas']['ProviderClientKeySet'];
         };
       };
@@ -11478,6 +11438,7 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11534,6 +11495,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11588,6 +11550,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11652,6 +11615,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11697,6 +11661,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11761,6 +11726,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11797,11 +11763,12 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  listAttempts: {
+  listWebhookAttempts: {
     parameters: {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
@@ -11861,11 +11828,12 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  redeliverAttempt: {
+  redeliverWebhookAttempt: {
     parameters: {
       query?: never;
       header?: never;
@@ -11912,6 +11880,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -11961,6 +11930,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12023,11 +11993,12 @@ export interface operations {
       };
       400: components['responses']['TenantInvalid'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  rotateKeys: {
+  rotateWebhookKeys: {
     parameters: {
       query?: never;
       header?: never;
@@ -12068,6 +12039,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12155,6 +12127,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12191,6 +12164,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12231,6 +12205,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12288,6 +12263,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12350,6 +12326,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12425,6 +12402,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12476,6 +12454,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12552,6 +12531,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12588,6 +12568,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12639,6 +12620,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12690,6 +12672,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12726,6 +12709,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12766,6 +12750,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12823,6 +12808,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12882,6 +12868,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12951,6 +12938,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -12999,6 +12987,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13069,6 +13058,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13105,6 +13095,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13156,6 +13147,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13207,6 +13199,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13247,6 +13240,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13304,6 +13298,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13370,6 +13365,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13449,6 +13445,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13503,6 +13500,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13583,6 +13581,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13619,6 +13618,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13655,6 +13655,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13695,6 +13696,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13752,6 +13754,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13824,6 +13827,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13920,6 +13924,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -13981,6 +13986,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14078,6 +14084,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14114,6 +14121,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14174,6 +14182,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14234,6 +14243,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14278,6 +14288,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14338,6 +14349,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14374,6 +14386,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14419,6 +14432,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14485,6 +14499,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14560,6 +14575,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14616,6 +14632,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14688,6 +14705,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14724,6 +14742,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14775,6 +14794,7 @@ export interface operations {
       404: components['responses']['TenantNotFound'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -14848,11 +14868,12 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveStatusListTokenIdentifierList: {
+  retrieveIdentifierListToken: {
     parameters: {
       query?: never;
       header?: {
@@ -14903,11 +14924,12 @@ export interface operations {
       406: components['responses']['TenantNotAcceptable'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  listDocumentSignersStatusList: {
+  listStatusListSigners: {
     parameters: {
       query?: {
         /** @description `nextCursor` of the previous page. Absent for the first page. */
@@ -14963,11 +14985,12 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  createDocumentSignerStatusList: {
+  createStatusListSigner: {
     parameters: {
       query?: never;
       header?: {
@@ -15023,11 +15046,12 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveDocumentSignerStatusList: {
+  retrieveStatusListSigner: {
     parameters: {
       query?: never;
       header?: never;
@@ -15067,11 +15091,12 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  updateDocumentSignerStatusList: {
+  updateStatusListSigner: {
     parameters: {
       query?: never;
       header?: {
@@ -15127,11 +15152,12 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  deleteDocumentSignerStatusList: {
+  deleteStatusListSigner: {
     parameters: {
       query?: never;
       header?: never;
@@ -15163,6 +15189,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15215,6 +15242,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15258,11 +15286,12 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveStatusListTokenMobile: {
+  retrieveMobileStatusListToken: {
     parameters: {
       query?: {
         /** @description Time of which the statuses are requested, seconds since 1970 (Token Status List section 8.4). Earlier statuses are not kept: a time outside of `iat` and `exp` of the current token is a 501. */
@@ -15316,6 +15345,7 @@ export interface operations {
       406: components['responses']['TenantNotAcceptable'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       501: components['responses']['TenantNotImplemented'];
       503: components['responses']['TenantUnavailable'];
@@ -15373,6 +15403,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15442,6 +15473,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15489,6 +15521,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15557,6 +15590,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15593,6 +15627,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15658,6 +15693,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15698,6 +15734,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15755,6 +15792,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15818,6 +15856,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15895,6 +15934,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -15947,6 +15987,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16025,6 +16066,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16061,6 +16103,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16119,6 +16162,7 @@ export interface operations {
       406: components['responses']['TenantNotAcceptable'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       501: components['responses']['TenantNotImplemented'];
       503: components['responses']['TenantUnavailable'];
@@ -16185,6 +16229,7 @@ export interface operations {
       400: components['responses']['TenantInvalid'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16243,6 +16288,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16317,6 +16363,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16353,6 +16400,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16393,6 +16441,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16442,6 +16491,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16511,6 +16561,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16578,6 +16629,7 @@ export interface operations {
       401: components['responses']['TenantUnauthenticated'];
       403: components['responses']['TenantForbidden'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16659,6 +16711,7 @@ export interface operations {
       415: components['responses']['TenantUnsupportedMediaType'];
       422: components['responses']['TenantUnprocessable'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16715,6 +16768,7 @@ export interface operations {
       403: components['responses']['TenantForbidden'];
       404: components['responses']['TenantNotFound'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16797,6 +16851,7 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
@@ -16833,11 +16888,12 @@ export interface operations {
       413: components['responses']['TenantTooLarge'];
       415: components['responses']['TenantUnsupportedMediaType'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };
   };
-  retrieveStatusListTokenWebSemantic: {
+  retrieveRevocationListWebSemantic: {
     parameters: {
       query?: never;
       header?: {
@@ -16955,6 +17011,7 @@ export interface operations {
       406: components['responses']['TenantNotAcceptable'];
       410: components['responses']['TenantGone'];
       429: components['responses']['TenantTooManyRequests'];
+      431: components['responses']['TenantHeadersTooLarge'];
       500: components['responses']['TenantInternal'];
       503: components['responses']['TenantUnavailable'];
     };

@@ -1,4 +1,5 @@
 import {
+  ABSOLUTE_URI_PATTERN,
   hasUserInformation,
   type ClaimMapping,
   type CredentialIssuer,
@@ -29,9 +30,6 @@ export interface SdJwtContent extends ConfigurationContent {
   expiresIn?: Duration;
 }
 
-/** RFC 3986 §4.3 */
-const ABSOLUTE_URI = /^[a-z][a-z0-9+.-]*:[\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e%]+$/i;
-
 /** Every fault of a request that needs no look-up. */
 export const sdJwtFaults = (request: SdJwtConfigurationRequest): ErrorDetail[] => {
   const details: ErrorDetail[] = [];
@@ -42,7 +40,7 @@ export const sdJwtFaults = (request: SdJwtConfigurationRequest): ErrorDetail[] =
   if (vct === undefined || vct === null) {
     const msg = typeAddressFault(type);
     if (msg) fault('type', msg, type);
-  } else if (!ABSOLUTE_URI.test(vct))
+  } else if (!ABSOLUTE_URI_PATTERN.test(vct))
     fault('vct', 'must be an absolute URI such as https://example.com/types/degree or urn:example:degree', vct);
   else if (URL.canParse(vct) && hasUserInformation(vct)) fault('vct', 'must not contain credentials');
 

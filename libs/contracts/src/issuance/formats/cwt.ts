@@ -1,9 +1,9 @@
 import { IsBoolean } from 'class-validator';
-import { BoundedJson, BoundedText, IsRecord, NestedList, Optional } from '../../validators.js';
+import { BoundedJson, BoundedText, IsRecord, NestedList, Keywords, Optional } from '../../validators.js';
 import {
   ClaimSourceId,
   configurationOperations,
-  CredentialDisplay,
+  Display,
   CredentialType,
   Duration,
   IsDuration,
@@ -18,6 +18,7 @@ import { credentialDeletion } from '../credential-registry.js';
 import { revocationOperations } from '../credential-status.js';
 import { KeyRequirements } from '../key-requirements.js';
 import { revocationListOperations } from '../status-lists.js';
+import { DID_WEB_PATTERN } from '../../patterns.js';
 
 export class CompactConfigurationRequest extends KeyRequirements {
   /**
@@ -26,10 +27,10 @@ export class CompactConfigurationRequest extends KeyRequirements {
   @CredentialType() type: string;
 
   /** did:web of the tenant whose P-256 key signs the credentials. Default: the first one. Cannot be changed later. */
-  @Optional() @BoundedText(2048, 7) issuer?: string;
+  @Optional() @BoundedText(2048, 7) @Keywords({ pattern: DID_WEB_PATTERN.source }) issuer?: string;
 
   /** The credential as wallets display it, one entry per language. Default: one entry, whose name is the type. */
-  @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
+  @Optional() @NestedList(Display, MAX_DISPLAY_ENTRIES) display?: Display[];
 
   /** Mapping of each claim of the credential, by claim name. */
   @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
@@ -60,7 +61,7 @@ export class CompactConfiguration extends KeyRequirements {
   type: string;
   /** DID whose key signs the credentials. */
   issuer: string;
-  display?: CredentialDisplay[];
+  display?: Display[];
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;

@@ -1,9 +1,9 @@
 import { IsBoolean } from 'class-validator';
-import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
+import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Keywords, Optional } from '../../validators.js';
 import {
   ClaimSourceId,
   configurationOperations,
-  CredentialDisplay,
+  Display,
   CredentialIssuer,
   CredentialType,
   Duration,
@@ -17,6 +17,7 @@ import {
 } from '../credential-configurations.js';
 import { statusOperations } from '../credential-status.js';
 import { KeyRequirements } from '../key-requirements.js';
+import { ABSOLUTE_URI_PATTERN } from '../../patterns.js';
 
 export class SdJwtConfigurationRequest extends KeyRequirements {
   /** Credential type, unique among the tenant's configurations of this format. */
@@ -40,13 +41,13 @@ export class SdJwtConfigurationRequest extends KeyRequirements {
    * Verifiable credential type as an absolute URI. Default: an address of the tenant that is made from `type` and serves type metadata; a
    * change of what it describes makes a new address. For an own `vct` no type metadata is published, and such a change requires another `vct`.
    */
-  @Optional() @BoundedText(1024) vct?: string;
+  @Optional() @BoundedText(1024) @Keywords({ pattern: ABSOLUTE_URI_PATTERN.source }) vct?: string;
 
   /**
    * The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name,
    * description and issuer. Default: one entry from those alone. Entries with a `locale` are part of the type metadata.
    */
-  @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
+  @Optional() @NestedList(Display, MAX_DISPLAY_ENTRIES) display?: Display[];
 
   /** Mapping of each claim of the credential, by claim name. Each claim is selectively disclosable. */
   @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
@@ -82,7 +83,7 @@ export class SdJwtConfiguration extends KeyRequirements {
   issuerDid?: string;
   /** Of the credentials that are issued now; earlier ones keep theirs. */
   vct: string;
-  display?: CredentialDisplay[];
+  display?: Display[];
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;

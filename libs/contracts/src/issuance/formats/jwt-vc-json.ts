@@ -4,7 +4,7 @@ import {
   ClaimSourceId,
   configurationOperations,
   CredentialBranding,
-  CredentialDisplay,
+  Display,
   CredentialIssuer,
   CredentialType,
   Duration,
@@ -44,7 +44,7 @@ export class JwtVcConfigurationRequest extends KeyRequirements {
    * The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from name,
    * description, issuer and credentialBranding. Default: one entry from those alone.
    */
-  @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
+  @Optional() @NestedList(Display, MAX_DISPLAY_ENTRIES) display?: Display[];
 
   /** Mapping of each claim of the credential, by claim name. */
   @IsRecord() @BoundedJson({ entries: 200, text: 65_536, values: 20_000 }) claimMappings: Record<string, ClaimMapping>;
@@ -81,7 +81,7 @@ export class JwtVcConfiguration extends KeyRequirements {
   issuer: CredentialIssuer;
   issuerDid: string;
   credentialBranding?: CredentialBranding;
-  display?: CredentialDisplay[];
+  display?: Display[];
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;
   maxIssuances?: number;

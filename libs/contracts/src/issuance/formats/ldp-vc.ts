@@ -1,9 +1,10 @@
 import { IsBoolean, IsIn } from 'class-validator';
-import { Optional } from '../../validators.js';
+import { Keywords, Optional } from '../../validators.js';
 import { configurationOperations, OptionalEntries } from '../credential-configurations.js';
 import { registryOperations } from '../credential-registry.js';
 import { revocationOperations } from '../credential-status.js';
 import { JwtVcConfiguration, jwtVcConfigurations, JwtVcConfigurationRequest } from './jwt-vc-json.js';
+import { SERVICE_URL_PATTERN } from '../../patterns.js';
 
 /** Proof of `ldp_vc` credentials: `eddsa-rdfc-2022` and `ecdsa-rdfc-2019` for VC Data Model 2.0, `Ed25519Signature2018` for VC Data Model 1.1. */
 export type ProofType = 'eddsa-rdfc-2022' | 'ecdsa-rdfc-2019' | 'Ed25519Signature2018';
@@ -11,7 +12,9 @@ const PROOF_TYPES: readonly ProofType[] = ['eddsa-rdfc-2022', 'ecdsa-rdfc-2019',
 
 export class WebSemanticConfigurationRequest extends JwtVcConfigurationRequest {
   /** URLs of further JSON-LD contexts of the credentials. Each is fetched once, when it is configured. */
-  @OptionalEntries(10) contexts?: string[];
+  @OptionalEntries(10)
+  @Keywords({ uniqueItems: true, items: { pattern: SERVICE_URL_PATTERN.source } })
+  contexts?: string[];
 
   /**
    * Default `eddsa-rdfc-2022`, for VC Data Model 2.0. `ecdsa-rdfc-2019`, for the same model, signs with a P-256 key of the issuer DID, the

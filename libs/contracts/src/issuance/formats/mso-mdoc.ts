@@ -1,16 +1,18 @@
 import { IsBoolean, IsIn } from 'class-validator';
-import { BoundedJson, BoundedText, IsRecord, Nested, NestedList, Optional } from '../../validators.js';
+import { CLAIM_PATH_PATTERN } from '../../patterns.js';
+import { BoundedJson, BoundedText, IsRecord, Keywords, Nested, NestedList, Optional } from '../../validators.js';
 import {
   ClaimSourceId,
   Color,
   configurationOperations,
-  CredentialDisplay,
+  Display,
   CredentialType,
   Duration,
   IsDuration,
   MAX_DISPLAY_ENTRIES,
   MaxIssuances,
-  type ClaimMapping,
+  ClaimMapping,
+  ImageUrl,
   type Warning,
   IsApproval,
   type Approval,
@@ -19,14 +21,18 @@ import { credentialDeletion } from '../credential-registry.js';
 import { statusOperations } from '../credential-status.js';
 import { KeyRequirements } from '../key-requirements.js';
 
+/** How the value of an element is encoded. */
+export const ELEMENT_TYPES = ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'] as const;
+export type ElementType = (typeof ELEMENT_TYPES)[number];
+
 /** Source of an element and how its value is encoded. */
-export interface ElementMapping extends ClaimMapping {
+export class ElementMapping extends ClaimMapping {
   /**
    * `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset;
    * `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and
    * `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict.
    */
-  type?: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
+  @Optional() @IsIn(ELEMENT_TYPES) type?: ElementType;
 }
 
 /** Where the status of a document is published. */
@@ -35,7 +41,7 @@ const STATUS_MECHANISMS: readonly StatusMechanism[] = ['status_list', 'identifie
 
 export class TimeMapping {
   /** Path of a claim as in `claimMappings`. Its value is a date and time with offset, or a date, which means 00:00 UTC. */
-  @BoundedText(1024, 1) mapFrom: string;
+  @BoundedText(1024, 1) @Keywords({ pattern: CLAIM_PATH_PATTERN.source }) mapFrom: string;
 }
 
 export class MobileBranding {
@@ -45,13 +51,14 @@ export class MobileBranding {
   /** Color as `#rrggbb`. */
   @Optional() @Color() backgroundColor?: string;
   /** https or data URL of an image. */
-  @Optional() @BoundedText(100_000) watermarkImage?: string;
+  @Optional() @ImageUrl() watermarkImage?: string;
   /** https or data URL of an image. */
-  @Optional() @BoundedText(100_000) issuerLogo?: string;
+  @Optional() @ImageUrl() issuerLogo?: string;
   /** https or data URL of an image. */
-  @Optional() @BoundedText(100_000) issuerIcon?: string;
+  @Optional() @ImageUrl() issuerIcon?: string;
 }
 
+/** @dependentRequired {"statusMechanism": ["includeStatus"]} */
 export class MobileConfigurationRequest extends KeyRequirements {
   /**
    * Document type, such as `org.iso.18013.5.1.mDL`, unique among the tenant's configurations of this format. Must not be
@@ -83,7 +90,7 @@ export class MobileConfigurationRequest extends KeyRequirements {
    * The credential as wallets display it, one entry per language. A member of an entry is used in place of the one that follows from
    * branding. Default: one entry from that alone.
    */
-  @Optional() @NestedList(CredentialDisplay, MAX_DISPLAY_ENTRIES) display?: CredentialDisplay[];
+  @Optional() @NestedList(Display, MAX_DISPLAY_ENTRIES) display?: Display[];
 
   /** Maximum number of credentials that a wallet can request in one session. Default: limited only by the lifetime of the access token. */
   @MaxIssuances() maxIssuances?: number;
@@ -119,7 +126,7 @@ export class MobileConfiguration extends KeyRequirements {
   validFrom?: TimeMapping;
   validUntil?: TimeMapping;
   branding?: MobileBranding;
-  display?: CredentialDisplay[];
+  display?: Display[];
   maxIssuances?: number;
   claimSourceId?: string;
   /** Absent: `automatic`. */
