@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 export type RequiredClaims = Readonly<Record<string, readonly unknown[]>>;
 
 /** Compared as JSON: the order of members does not count. A claim with an array fulfills by one element. */
-const fulfills = (claim: unknown, allowed: readonly unknown[]): boolean =>
+export const fulfills = (claim: unknown, allowed: readonly unknown[]): boolean =>
   allowed.some(
     (value) =>
       isDeepStrictEqual(claim, value) || (Array.isArray(claim) && claim.some((one) => isDeepStrictEqual(one, value))),

@@ -1,4 +1,5 @@
 import { AUTHENTICATION_CLAIMS, readStepUp, type Warning } from '@attestry/contracts';
+import { fulfills } from '@attestry/service-kit';
 import type { ProviderSettings } from '../authentication-provider/authentication-provider.events.js';
 
 /** How much older than allowed an authentication may be, seconds: clocks differ, and `auth_time` has whole seconds. */
@@ -17,23 +18,6 @@ type RequiringSettings = Pick<ProviderSettings, 'staticRequestParameters' | 'req
 
 const hasValue = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Equal as JSON: the order of members does not matter. */
-const isSameJson = (a: unknown, b: unknown): boolean => {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
-  const names = Object.keys(left);
-  return (
-    names.length === Object.keys(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && isSameJson(left[name], right[name]))
-  );
-};
-
-/** An array has one of the values as an element, or is one of them. */
-const isOneOf = (value: unknown, allowed: readonly unknown[]): boolean =>
-  allowed.some((one) => isSameJson(value, one)) ||
-  (Array.isArray(value) && value.some((element) => allowed.some((one) => isSameJson(element, one))));
-
 /**
  * What the static parameters and `requiredClaims` of a provider require of a sign-in (ADR 0112). Parameters that a wallet sent require nothing.
  * @param begunAt milliseconds since the epoch
@@ -49,13 +33,13 @@ export const requirementsOf = (
     requirements.push({
       name: 'staticRequestParameters.acr_values',
       claim: 'acr',
-      isMet: (value) => isOneOf(value, acrValues),
+      isMet: (value) => fulfills(value, acrValues),
     });
   if (essentialAcr)
     requirements.push({
       name: 'staticRequestParameters.claims.id_token.acr',
       claim: 'acr',
-      isMet: (value) => (essentialAcr.values ? isOneOf(value, essentialAcr.values) : hasValue(value)),
+      isMet: (value) => (essentialAcr.values ? fulfills(value, essentialAcr.values) : hasValue(value)),
     });
   if (maxAge !== undefined) {
     // Since the sign-in began: people need time for it, and `prompt=login` may have been removed.
@@ -71,7 +55,7 @@ export const requirementsOf = (
       requirements.push({
         name: `requiredClaims.${claim}`,
         claim,
-        isMet: (value) => hasValue(value) && isOneOf(value, allowed),
+        isMet: (value) => hasValue(value) && fulfills(value, allowed),
       });
   return requirements;
 };

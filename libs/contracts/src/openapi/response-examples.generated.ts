@@ -82,6 +82,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
               'https://w3id.org/security/suites/jws-2020/v1',
               'https://w3id.org/security/suites/ed25519-2018/v1',
               'https://w3id.org/security/bbs/v1',
+              'https://w3id.org/security/multikey/v1',
             ],
             id: 'did:web:attestry.example:u',
             verificationMethod: [
@@ -102,6 +103,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
               'did:web:attestry.example:u#kq3Zb8XnW0',
               'did:web:attestry.example:u#kq3Zb8XnW1',
               'did:web:attestry.example:u#kq3Zb8XnW2',
+              'did:web:attestry.example:u#kq3Zb8XnW0-mk',
+              'did:web:attestry.example:u#kq3Zb8XnW1-mk',
             ],
             capabilityDelegation: [
               'did:web:attestry.example:u#kq3Zb8XnW0',
@@ -200,7 +203,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           verificationMethod:
             'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
           proofPurpose: 'assertionMethod',
-          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
+          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
         },
       },
     ],
@@ -226,7 +229,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           verificationMethod:
             'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
           proofPurpose: 'assertionMethod',
-          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd',
+          proofValue: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9',
         },
       },
     ],
@@ -238,6 +241,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'https://w3id.org/security/suites/jws-2020/v1',
       'https://w3id.org/security/suites/ed25519-2018/v1',
       'https://w3id.org/security/bbs/v1',
+      'https://w3id.org/security/multikey/v1',
+      'https://identity.foundation/.well-known/did-configuration/v1',
     ],
     id: 'did:web:university.example',
     verificationMethod: [
@@ -258,6 +263,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'did:web:university.example#kq3Zb8XnW0',
       'did:web:university.example#kq3Zb8XnW1',
       'did:web:university.example#kq3Zb8XnW2',
+      'did:web:university.example#kq3Zb8XnW0-mk',
+      'did:web:university.example#kq3Zb8XnW1-mk',
     ],
     capabilityDelegation: [
       'did:web:university.example#kq3Zb8XnW0',
@@ -277,6 +284,76 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         publicKeyBase58: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV',
       },
     ],
+    service: [
+      {
+        id: 'did:web:university.example#linked-domain',
+        type: 'LinkedDomains',
+        serviceEndpoint: 'https://university.example',
+      },
+    ],
+  },
+  'dids.update-did-document': {
+    did: 'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+    registrationStatus: 'COMPLETED',
+    localMetadata: {
+      keys: [
+        {
+          didDocumentKeyId: 'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0',
+          kmsKeyId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
+        },
+      ],
+      registered: 1768469400000,
+      initialDidDocument: {
+        '@context': [
+          'https://www.w3.org/ns/did/v1',
+          'https://w3id.org/security/suites/x25519-2019/v1',
+          'https://w3id.org/security/suites/jws-2020/v1',
+          'https://w3id.org/security/suites/ed25519-2018/v1',
+          'https://w3id.org/security/bbs/v1',
+          'https://w3id.org/security/multikey/v1',
+        ],
+        id: 'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+        verificationMethod: [
+          {
+            id: 'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0',
+            controller: 'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+            type: 'JsonWebKey2020',
+            publicKeyJwk: {
+              kty: 'EC',
+              crv: 'P-256',
+              x: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+              y: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+            },
+          },
+        ],
+        authentication: ['did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1'],
+        assertionMethod: [
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0',
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1',
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW2',
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0-mk',
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1-mk',
+        ],
+        capabilityDelegation: [
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0',
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1',
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW2',
+        ],
+        capabilityInvocation: [
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0',
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1',
+          'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW2',
+        ],
+        keyAgreement: [
+          {
+            id: 'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW3',
+            controller: 'did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
+            type: 'X25519KeyAgreementKey2019',
+            publicKeyBase58: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV',
+          },
+        ],
+      },
+    },
   },
   'issuance.create-claim-source': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -289,14 +366,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.create-credential-configuration.compact': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'UniversityDegree',
-    issuer: 'did:web:attestry.example:u',
+    issuer: 'did:web:university.example:compact',
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
     revocable: true,
   },
   'issuance.create-credential-configuration.compact-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'UniversityDiploma',
-    issuer: 'did:web:attestry.example:u',
+    issuer: 'did:web:university.example:compact',
     contexts: ['https://university.example/contexts/diploma/v1'],
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
     revocable: true,
@@ -372,7 +449,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: 'cd06778e7142b8cf784c4451cb4b606878c44ed7221126f883e626d088ce522e',
+    certificateFingerprint: 'ddfa291f81c328532499805c5c60a79be6bdcc8329399871e258a1e2ad03d11c',
     isManaged: true,
     crl: { number: '43', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -380,9 +457,9 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.create-offer': {
     uri: 'openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D',
     uriByReference:
-      'openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2FE4qc4h162w9uv55L.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent',
+      'openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2FQaj_eUFrGVMEgK3S.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent',
     qrUrl:
-      'https://university.example/v1/openid/offers/E4qc4h162w9uv55L.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr',
+      'https://university.example/v1/openid/offers/Qaj_eUFrGVMEgK3S.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr',
   },
   'issuance.create-pre-authorized-offer': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
@@ -399,7 +476,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     type: 'https://didcomm.org/revocation_notification/2.0/revoke',
     from: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
     to: ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK'],
-    created_time: 1795481675,
+    created_time: 1795887305,
     body: { revocation_format: 'ldp_vc', credential_id: 'urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
   },
   'issuance.create-status-list-configuration': {
@@ -434,7 +511,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     scope: 'jwt_vc_json:StudentCard',
   },
   'issuance.issue-attestation-challenge': {
-    attestation_challenge: 'mwtzm07d.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
+    attestation_challenge: 'mx0p4290.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m',
   },
   'issuance.issue-credential': {
     credentials: [{ credential: 'eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl' }],
@@ -462,7 +539,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         type: 'StudentCard',
-        issuer: 'did:web:attestry.example:u',
+        issuer: 'did:web:university.example:compact',
         claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
         revocable: true,
       },
@@ -473,7 +550,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         type: 'StudentCard',
-        issuer: 'did:web:attestry.example:u',
+        issuer: 'did:web:university.example:compact',
         contexts: ['https://university.example/contexts/diploma/v1'],
         claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
         revocable: true,
@@ -500,7 +577,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        type: 'org.example.q',
+        type: 'org.example.r',
         claimMappings: {
           'org.example.membership.1': {
             given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
@@ -547,7 +624,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        type: 'org.example.w',
+        type: 'org.example.x',
         profile: 'mobile',
         format: 'mso_mdoc',
         sessionId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
@@ -601,7 +678,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: 'dc36c52e04b1b87432a164f47ce59e38af90f37cb395cc0647c38b5401991e3f',
+        certificateFingerprint: 'b82f3f38ee58e90bb45b09eea20d39cafd9949b6e6d7b28251fb611fe74a4c28',
       },
     ],
   },
@@ -619,7 +696,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: 'c3b1395032f67b7a8a601085498d8838a88006b87743ade3c6e070b97727166a',
+        certificateFingerprint: 'e3cfa8cac727c9cb61d4c85454f6d6472a7e00d006f2da543a091877f16cbe32',
       },
     ],
   },
@@ -636,7 +713,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           notBefore: '2026-01-15T09:30:00.000Z',
           notAfter: '2026-01-15T09:30:00.000Z',
         },
-        certificateFingerprint: 'c4a4a2c09d4611c529f27a98cd1ea4fdd77b3bc1a77759606640358737bb5c43',
+        certificateFingerprint: '76aabee27838df199ef7f6156a51e83fc27566a3202e7a6dddc6634ddfa4a626',
         isManaged: false,
         crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
         crlDue: true,
@@ -661,7 +738,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
         listSize: 100000,
-        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sH/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+dJXSTNx0qRjsrEXBrUD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4==',
+        list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/IN3SRi+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/BgTHsIDgG+WF5Ch5ffHd1ff+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u',
       },
     ],
   },
@@ -678,7 +755,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
           {
             id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63',
             credentialConfigurationId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62',
-            type: 'org.example.w',
+            type: 'org.example.x',
             format: 'mso_mdoc',
             issuedDate: '2026-01-15T09:30:00.000Z',
             validUntil: '2026-01-15T09:30:00.000Z',
@@ -691,7 +768,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        issuer: 'did:web:attestry.example:u',
+        issuer: 'did:web:university.example:compact',
         url: 'https://university.example/v2/credentials/compact/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
       },
     ],
@@ -700,7 +777,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        issuer: 'did:web:attestry.example:u',
+        issuer: 'did:web:university.example:compact',
         url: 'https://university.example/v2/credentials/compact-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
       },
     ],
@@ -709,7 +786,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     data: [
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-        docType: 'org.example.y',
+        docType: 'org.example.z',
         timeToLiveDuration: { days: 1 },
         expiryDuration: { days: 2 },
       },
@@ -754,7 +831,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         name: 'Wallet',
-        clientId: 'wallet-10',
+        clientId: 'wallet-11',
         redirectUris: ['https://wallet.example/back'],
         rootCertificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'],
         dpopRequired: false,
@@ -768,7 +845,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       {
         id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
         name: 'Wallet',
-        clientId: 'wallet-10',
+        clientId: 'wallet-11',
         redirectUris: ['https://wallet.example/back'],
         rootCertificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'],
         dpopRequired: false,
@@ -801,8 +878,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'dc+sd-jwt:StudentCard',
       'cwt:StudentCard',
       'cwt_vc:StudentCard',
-      'mso_mdoc:org.example.q',
-      'mso_mdoc:org.example.w',
+      'mso_mdoc:org.example.r',
+      'mso_mdoc:org.example.x',
       'ldp_vc:StudentCard',
       'jwt_vc_json:StudentCard',
       'dc+sd-jwt:StudentCard',
@@ -881,14 +958,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-credential-configuration.compact': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'StudentCard',
-    issuer: 'did:web:attestry.example:u',
+    issuer: 'did:web:university.example:compact',
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
     revocable: true,
   },
   'issuance.retrieve-credential-configuration.compact-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'StudentCard',
-    issuer: 'did:web:attestry.example:u',
+    issuer: 'did:web:university.example:compact',
     contexts: ['https://university.example/contexts/diploma/v1'],
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
     revocable: true,
@@ -906,7 +983,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.retrieve-credential-configuration.mobile': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    type: 'org.example.q',
+    type: 'org.example.r',
     claimMappings: {
       'org.example.membership.1': {
         given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
@@ -966,7 +1043,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '6591799adad39b4c82b0e00b186dca184fc8da4846ab8847ecc327a8eca30258',
+    certificateFingerprint: '3d665ee35d1baa4a4135db87003dbfddf05920201efa2c86932a45a626812206',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -975,7 +1052,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     iacas: [
       {
         certificate:
-          'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5',
+          'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/42qi3O/lhndv5AM/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG+hBl97/2F9',
       },
     ],
   },
@@ -1053,8 +1130,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       'dc+sd-jwt:StudentCard',
       'cwt:StudentCard',
       'cwt_vc:StudentCard',
-      'mso_mdoc:org.example.q',
-      'mso_mdoc:org.example.w',
+      'mso_mdoc:org.example.r',
+      'mso_mdoc:org.example.x',
       'ldp_vc:StudentCard',
       'jwt_vc_json:StudentCard',
       'dc+sd-jwt:StudentCard',
@@ -1170,7 +1247,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61',
     listSize: 100000,
-    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sH/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+dJXSTNx0qRjsrEXBrUD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4==',
+    list: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/IN3SRi+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL/XL+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7Rf/nnh8pCOx3fi75SELg==',
   },
   'issuance.retrieve-oauth-keys': { keys: [] },
   'issuance.retrieve-offer-content': {
@@ -1188,8 +1265,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
-    strictClaims: false,
     strictClaimsSources: false,
+    strictClaims: false,
     refreshTokenDays: 30,
     deferredDays: 30,
     issuerName: 'host',
@@ -1200,7 +1277,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       claims: [],
       sessionTimeoutInSec: 1200,
       disabled: false,
-      secret: '**********jTYE=',
+      secret: '**********eUHc=',
     },
   },
   'issuance.retrieve-pre-authorized-offer': {
@@ -1217,21 +1294,21 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-revocation-status.web-semantic': { isRevoked: false },
   'issuance.retrieve-status-list-aggregation': {
     status_lists: [
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token',
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token',
       'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token',
-      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token',
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token',
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token',
+      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token',
       'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token',
-      'https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token',
+      'https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token',
     ],
   },
   'issuance.retrieve-status-list-configuration': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    docType: 'org.example.y',
+    docType: 'org.example.z',
     timeToLiveDuration: { days: 1 },
     expiryDuration: { days: 2 },
   },
@@ -1261,7 +1338,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       type: 'BitstringStatusList',
       statusPurpose: 'revocation',
       ttl: 300000,
-      encodedList: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG',
+      encodedList: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek',
     },
     proof: {
       type: 'DataIntegrityProof',
@@ -1276,17 +1353,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-type-metadata': {
     vct: 'https://university.example/v1/openid/types/StudentCard/1',
     name: 'Test credential',
-    claims: [
-      { path: ['given_name'], sd: 'always' },
-      { path: ['iss'], sd: 'never' },
-      { path: ['iat'], sd: 'never' },
-      { path: ['nbf'], sd: 'never' },
-      { path: ['exp'], sd: 'never' },
-      { path: ['vct'], sd: 'never' },
-      { path: ['vct#integrity'], sd: 'never' },
-      { path: ['cnf'], sd: 'never' },
-      { path: ['status'], sd: 'never' },
-    ],
+    claims: [{ path: ['given_name'], sd: 'always' }],
   },
   'issuance.retrieve-user': { id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60', claims: { given_name: 'Ada' } },
   'issuance.retrieve-wallet': {
@@ -1301,7 +1368,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.retrieve-wallet.attested': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     name: 'Wallet',
-    clientId: 'wallet-10',
+    clientId: 'wallet-11',
     redirectUris: ['https://wallet.example/back'],
     rootCertificates: ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'],
     dpopRequired: false,
@@ -1327,14 +1394,14 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   'issuance.update-credential-configuration.compact': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'StudentCard',
-    issuer: 'did:web:attestry.example:u',
+    issuer: 'did:web:university.example:compact',
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
     revocable: true,
   },
   'issuance.update-credential-configuration.compact-semantic': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
     type: 'StudentCard',
-    issuer: 'did:web:attestry.example:u',
+    issuer: 'did:web:university.example:compact',
     contexts: ['https://university.example/contexts/diploma/v1'],
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
     revocable: true,
@@ -1352,7 +1419,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   'issuance.update-credential-configuration.mobile': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    type: 'org.example.q',
+    type: 'org.example.r',
     claimMappings: {
       'org.example.membership.1': {
         given_name: { mapFrom: 'claims.given_name', type: 'string', required: true },
@@ -1409,7 +1476,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: '6591799adad39b4c82b0e00b186dca184fc8da4846ab8847ecc327a8eca30258',
+    certificateFingerprint: '3d665ee35d1baa4a4135db87003dbfddf05920201efa2c86932a45a626812206',
     isManaged: true,
     crl: { number: '1', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: false,
@@ -1425,7 +1492,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       notBefore: '2026-01-15T09:30:00.000Z',
       notAfter: '2026-01-15T09:30:00.000Z',
     },
-    certificateFingerprint: 'c4a4a2c09d4611c529f27a98cd1ea4fdd77b3bc1a77759606640358737bb5c43',
+    certificateFingerprint: '76aabee27838df199ef7f6156a51e83fc27566a3202e7a6dddc6634ddfa4a626',
     isManaged: false,
     crl: { number: '2', thisUpdate: '2026-01-15T09:30:00.000Z', nextUpdate: '2026-01-15T09:30:00.000Z' },
     crlDue: true,
@@ -1435,8 +1502,8 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
     allowUnregisteredWallets: true,
     requirePushedAuthorizationRequests: false,
     dpopNonceRequired: false,
-    strictClaims: false,
     strictClaimsSources: false,
+    strictClaims: false,
     refreshTokenDays: 30,
     deferredDays: 30,
     issuerName: 'host',
@@ -1447,12 +1514,12 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
       claims: [],
       sessionTimeoutInSec: 1200,
       disabled: false,
-      secret: '**********jTYE=',
+      secret: '**********eUHc=',
     },
   },
   'issuance.update-status-list-configuration': {
     id: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60',
-    docType: 'org.example.y',
+    docType: 'org.example.z',
     timeToLiveDuration: { days: 1 },
     expiryDuration: { days: 2 },
   },
@@ -1814,7 +1881,7 @@ export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
         type: 'WEBHOOK_UPDATE_SUCCESS',
         timestamp: '2026-01-15T09:30:00.000Z',
         category: 'webhook',
-        requestId: 'LXlyNFaFYfYeTsCIILsVrO',
+        requestId: 'kq3Zb8XnW5mVt1Yc7RfL2s',
         metadata: {},
         data: null,
         clientId: 'kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe',

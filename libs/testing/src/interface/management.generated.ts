@@ -3267,7 +3267,7 @@ export interface operations {
            *           "type": "WEBHOOK_UPDATE_SUCCESS",
            *           "timestamp": "2026-01-15T09:30:00.000Z",
            *           "category": "webhook",
-           *           "requestId": "LXlyNFaFYfYeTsCIILsVrO",
+           *           "requestId": "kq3Zb8XnW5mVt1Yc7RfL2s",
            *           "metadata": {},
            *           "data": null,
            *           "clientId": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe",

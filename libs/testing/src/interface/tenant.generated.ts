@@ -5151,7 +5151,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ],
@@ -5179,7 +5179,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ]
@@ -5261,7 +5261,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ],
@@ -5289,7 +5289,7 @@ export interface operations {
            *             "created": "2026-01-15T09:30:00.000Z",
            *             "verificationMethod": "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK#z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
            *             "proofPurpose": "assertionMethod",
-           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd"
+           *             "proofValue": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9"
            *           }
            *         }
            *       ]
@@ -5351,7 +5351,9 @@ export interface operations {
            *         "https://w3id.org/security/suites/x25519-2019/v1",
            *         "https://w3id.org/security/suites/jws-2020/v1",
            *         "https://w3id.org/security/suites/ed25519-2018/v1",
-           *         "https://w3id.org/security/bbs/v1"
+           *         "https://w3id.org/security/bbs/v1",
+           *         "https://w3id.org/security/multikey/v1",
+           *         "https://identity.foundation/.well-known/did-configuration/v1"
            *       ],
            *       "id": "did:web:university.example",
            *       "verificationMethod": [
@@ -5373,7 +5375,9 @@ export interface operations {
            *       "assertionMethod": [
            *         "did:web:university.example#kq3Zb8XnW0",
            *         "did:web:university.example#kq3Zb8XnW1",
-           *         "did:web:university.example#kq3Zb8XnW2"
+           *         "did:web:university.example#kq3Zb8XnW2",
+           *         "did:web:university.example#kq3Zb8XnW0-mk",
+           *         "did:web:university.example#kq3Zb8XnW1-mk"
            *       ],
            *       "capabilityDelegation": [
            *         "did:web:university.example#kq3Zb8XnW0",
@@ -5391,6 +5395,13 @@ export interface operations {
            *           "controller": "did:web:university.example",
            *           "type": "X25519KeyAgreementKey2019",
            *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *         }
+           *       ],
+           *       "service": [
+           *         {
+           *           "id": "did:web:university.example#linked-domain",
+           *           "type": "LinkedDomains",
+           *           "serviceEndpoint": "https://university.example"
            *         }
            *       ]
            *     }
@@ -5539,8 +5550,8 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.q",
-           *         "mso_mdoc:org.example.w",
+           *         "mso_mdoc:org.example.r",
+           *         "mso_mdoc:org.example.x",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
@@ -5769,8 +5780,8 @@ export interface operations {
            *         "dc+sd-jwt:StudentCard",
            *         "cwt:StudentCard",
            *         "cwt_vc:StudentCard",
-           *         "mso_mdoc:org.example.q",
-           *         "mso_mdoc:org.example.w",
+           *         "mso_mdoc:org.example.r",
+           *         "mso_mdoc:org.example.x",
            *         "ldp_vc:StudentCard",
            *         "jwt_vc_json:StudentCard",
            *         "dc+sd-jwt:StudentCard",
@@ -5966,7 +5977,9 @@ export interface operations {
            *         "https://w3id.org/security/suites/x25519-2019/v1",
            *         "https://w3id.org/security/suites/jws-2020/v1",
            *         "https://w3id.org/security/suites/ed25519-2018/v1",
-           *         "https://w3id.org/security/bbs/v1"
+           *         "https://w3id.org/security/bbs/v1",
+           *         "https://w3id.org/security/multikey/v1",
+           *         "https://identity.foundation/.well-known/did-configuration/v1"
            *       ],
            *       "id": "did:web:university.example",
            *       "verificationMethod": [
@@ -5988,7 +6001,9 @@ export interface operations {
            *       "assertionMethod": [
            *         "did:web:university.example#kq3Zb8XnW0",
            *         "did:web:university.example#kq3Zb8XnW1",
-           *         "did:web:university.example#kq3Zb8XnW2"
+           *         "did:web:university.example#kq3Zb8XnW2",
+           *         "did:web:university.example#kq3Zb8XnW0-mk",
+           *         "did:web:university.example#kq3Zb8XnW1-mk"
            *       ],
            *       "capabilityDelegation": [
            *         "did:web:university.example#kq3Zb8XnW0",
@@ -6006,6 +6021,13 @@ export interface operations {
            *           "controller": "did:web:university.example",
            *           "type": "X25519KeyAgreementKey2019",
            *           "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *         }
+           *       ],
+           *       "service": [
+           *         {
+           *           "id": "did:web:university.example#linked-domain",
+           *           "type": "LinkedDomains",
+           *           "serviceEndpoint": "https://university.example"
            *         }
            *       ]
            *     }
@@ -6751,7 +6773,8 @@ export interface operations {
            *                 "https://w3id.org/security/suites/x25519-2019/v1",
            *                 "https://w3id.org/security/suites/jws-2020/v1",
            *                 "https://w3id.org/security/suites/ed25519-2018/v1",
-           *                 "https://w3id.org/security/bbs/v1"
+           *                 "https://w3id.org/security/bbs/v1",
+           *                 "https://w3id.org/security/multikey/v1"
            *               ],
            *               "id": "did:web:attestry.example:u",
            *               "verificationMethod": [
@@ -6773,7 +6796,9 @@ export interface operations {
            *               "assertionMethod": [
            *                 "did:web:attestry.example:u#kq3Zb8XnW0",
            *                 "did:web:attestry.example:u#kq3Zb8XnW1",
-           *                 "did:web:attestry.example:u#kq3Zb8XnW2"
+           *                 "did:web:attestry.example:u#kq3Zb8XnW2",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW0-mk",
+           *                 "did:web:attestry.example:u#kq3Zb8XnW1-mk"
            *               ],
            *               "capabilityDelegation": [
            *                 "did:web:attestry.example:u#kq3Zb8XnW0",
@@ -7060,6 +7085,73 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
+          /**
+           * @example {
+           *       "did": "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *       "registrationStatus": "COMPLETED",
+           *       "localMetadata": {
+           *         "keys": [
+           *           {
+           *             "didDocumentKeyId": "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0",
+           *             "kmsKeyId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
+           *           }
+           *         ],
+           *         "registered": 1768469400000,
+           *         "initialDidDocument": {
+           *           "@context": [
+           *             "https://www.w3.org/ns/did/v1",
+           *             "https://w3id.org/security/suites/x25519-2019/v1",
+           *             "https://w3id.org/security/suites/jws-2020/v1",
+           *             "https://w3id.org/security/suites/ed25519-2018/v1",
+           *             "https://w3id.org/security/bbs/v1",
+           *             "https://w3id.org/security/multikey/v1"
+           *           ],
+           *           "id": "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *           "verificationMethod": [
+           *             {
+           *               "id": "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0",
+           *               "controller": "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *               "type": "JsonWebKey2020",
+           *               "publicKeyJwk": {
+           *                 "kty": "EC",
+           *                 "crv": "P-256",
+           *                 "x": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m",
+           *                 "y": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *               }
+           *             }
+           *           ],
+           *           "authentication": [
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1"
+           *           ],
+           *           "assertionMethod": [
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0",
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1",
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW2",
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0-mk",
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1-mk"
+           *           ],
+           *           "capabilityDelegation": [
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0",
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1",
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW2"
+           *           ],
+           *           "capabilityInvocation": [
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW0",
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW1",
+           *             "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW2"
+           *           ],
+           *           "keyAgreement": [
+           *             {
+           *               "id": "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60#kq3Zb8XnW3",
+           *               "controller": "did:web:university.example:updated:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
+           *               "type": "X25519KeyAgreementKey2019",
+           *               "publicKeyBase58": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mV"
+           *             }
+           *           ]
+           *         }
+           *       }
+           *     }
+           */
           'application/json': components['schemas']['DidRecord'];
         };
       };
@@ -7486,7 +7578,7 @@ export interface operations {
         content: {
           /**
            * @example {
-           *       "attestation_challenge": "mwtzm07d.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
+           *       "attestation_challenge": "mx0p4290.kq3Zb8XnW5mVt1Yc7RfL2s.p1.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5m"
            *     }
            */
           'application/json': components['schemas']['AttestationChallengeResponse'];
@@ -8388,8 +8480,8 @@ export interface operations {
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
-           *       "strictClaims": false,
            *       "strictClaimsSources": false,
+           *       "strictClaims": false,
            *       "refreshTokenDays": 30,
            *       "deferredDays": 30,
            *       "issuerName": "host",
@@ -8404,7 +8496,7 @@ export interface operations {
            *         "claims": [],
            *         "sessionTimeoutInSec": 1200,
            *         "disabled": false,
-           *         "secret": "**********jTYE="
+           *         "secret": "**********eUHc="
            *       }
            *     }
            */
@@ -8459,8 +8551,8 @@ export interface operations {
            *       "allowUnregisteredWallets": true,
            *       "requirePushedAuthorizationRequests": false,
            *       "dpopNonceRequired": false,
-           *       "strictClaims": false,
            *       "strictClaimsSources": false,
+           *       "strictClaims": false,
            *       "refreshTokenDays": 30,
            *       "deferredDays": 30,
            *       "issuerName": "host",
@@ -8475,7 +8567,7 @@ export interface operations {
            *         "claims": [],
            *         "sessionTimeoutInSec": 1200,
            *         "disabled": false,
-           *         "secret": "**********jTYE="
+           *         "secret": "**********eUHc="
            *       }
            *     }
            */
@@ -9222,7 +9314,7 @@ export interface operations {
            * @example {
            *       "iacas": [
            *         {
-           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe+9/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5"
+           *           "certificate": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/42qi3O/lhndv5AM/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8X/AgEAMA4GA1UdDwEB/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG+hBl97/2F9"
            *         }
            *       ]
            *     }
@@ -9624,8 +9716,8 @@ export interface operations {
           /**
            * @example {
            *       "uri": "openid-credential-offer://?credential_offer=%7B%22credential_issuer%22%3A%22https%3A%2F%2Funiversity.example%22%2C%22credential_configuration_ids%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22credentials%22%3A%5B%227f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60%22%5D%2C%22grants%22%3A%7B%22authorization_code%22%3A%7B%7D%7D%7D",
-           *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2FE4qc4h162w9uv55L.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent",
-           *       "qrUrl": "https://university.example/v1/openid/offers/E4qc4h162w9uv55L.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr"
+           *       "uriByReference": "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Funiversity.example%2Fv1%2Fopenid%2Foffers%2FQaj_eUFrGVMEgK3S.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3%2Fcontent",
+           *       "qrUrl": "https://university.example/v1/openid/offers/Qaj_eUFrGVMEgK3S.kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/qr"
            *     }
            */
           'application/json': components['schemas']['Offer'];
@@ -9815,7 +9907,7 @@ export interface operations {
            *             {
            *               "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63",
            *               "credentialConfigurationId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62",
-           *               "type": "org.example.w",
+           *               "type": "org.example.x",
            *               "format": "mso_mdoc",
            *               "issuedDate": "2026-01-15T09:30:00.000Z",
            *               "validUntil": "2026-01-15T09:30:00.000Z"
@@ -10033,54 +10125,6 @@ export interface operations {
            *             "given_name"
            *           ],
            *           "sd": "always"
-           *         },
-           *         {
-           *           "path": [
-           *             "iss"
-           *           ],
-           *           "sd": "never"
-           *         },
-           *         {
-           *           "path": [
-           *             "iat"
-           *           ],
-           *           "sd": "never"
-           *         },
-           *         {
-           *           "path": [
-           *             "nbf"
-           *           ],
-           *           "sd": "never"
-           *         },
-           *         {
-           *           "path": [
-           *             "exp"
-           *           ],
-           *           "sd": "never"
-           *         },
-           *         {
-           *           "path": [
-           *             "vct"
-           *           ],
-           *           "sd": "never"
-           *         },
-           *         {
-           *           "path": [
-           *             "vct#integrity"
-           *           ],
-           *           "sd": "never"
-           *         },
-           *         {
-           *           "path": [
-           *             "cnf"
-           *           ],
-           *           "sd": "never"
-           *         },
-           *         {
-           *           "path": [
-           *             "status"
-           *           ],
-           *           "sd": "never"
            *         }
            *       ]
            *     }
@@ -10148,7 +10192,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-10",
+           *           "clientId": "wallet-11",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -10270,7 +10314,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "name": "Wallet",
-           *       "clientId": "wallet-10",
+           *       "clientId": "wallet-11",
            *       "redirectUris": [
            *         "https://wallet.example/back"
            *       ],
@@ -10436,7 +10480,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "name": "Wallet",
-           *           "clientId": "wallet-10",
+           *           "clientId": "wallet-11",
            *           "redirectUris": [
            *             "https://wallet.example/back"
            *           ],
@@ -12090,7 +12134,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.w",
+           *           "type": "org.example.x",
            *           "profile": "mobile",
            *           "format": "mso_mdoc",
            *           "sessionId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
@@ -12305,7 +12349,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "type": "StudentCard",
-           *           "issuer": "did:web:attestry.example:u",
+           *           "issuer": "did:web:university.example:compact",
            *           "contexts": [
            *             "https://university.example/contexts/diploma/v1"
            *           ],
@@ -12378,7 +12422,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "type": "UniversityDiploma",
-           *       "issuer": "did:web:attestry.example:u",
+           *       "issuer": "did:web:university.example:compact",
            *       "contexts": [
            *         "https://university.example/contexts/diploma/v1"
            *       ],
@@ -12434,7 +12478,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "type": "StudentCard",
-           *       "issuer": "did:web:attestry.example:u",
+           *       "issuer": "did:web:university.example:compact",
            *       "contexts": [
            *         "https://university.example/contexts/diploma/v1"
            *       ],
@@ -12507,7 +12551,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "type": "StudentCard",
-           *       "issuer": "did:web:attestry.example:u",
+           *       "issuer": "did:web:university.example:compact",
            *       "contexts": [
            *         "https://university.example/contexts/diploma/v1"
            *       ],
@@ -12607,7 +12651,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "issuer": "did:web:attestry.example:u",
+           *           "issuer": "did:web:university.example:compact",
            *           "url": "https://university.example/v2/credentials/compact-semantic/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
            *         }
            *       ]
@@ -12850,7 +12894,7 @@ export interface operations {
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "type": "StudentCard",
-           *           "issuer": "did:web:attestry.example:u",
+           *           "issuer": "did:web:university.example:compact",
            *           "claimMappings": {
            *             "given_name": {
            *               "mapFrom": "claims.given_name"
@@ -12917,7 +12961,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "type": "UniversityDegree",
-           *       "issuer": "did:web:attestry.example:u",
+           *       "issuer": "did:web:university.example:compact",
            *       "claimMappings": {
            *         "given_name": {
            *           "mapFrom": "claims.given_name"
@@ -12970,7 +13014,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "type": "StudentCard",
-           *       "issuer": "did:web:attestry.example:u",
+           *       "issuer": "did:web:university.example:compact",
            *       "claimMappings": {
            *         "given_name": {
            *           "mapFrom": "claims.given_name"
@@ -13037,7 +13081,7 @@ export interface operations {
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "type": "StudentCard",
-           *       "issuer": "did:web:attestry.example:u",
+           *       "issuer": "did:web:university.example:compact",
            *       "claimMappings": {
            *         "given_name": {
            *           "mapFrom": "claims.given_name"
@@ -13134,7 +13178,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "issuer": "did:web:attestry.example:u",
+           *           "issuer": "did:web:university.example:compact",
            *           "url": "https://university.example/v2/credentials/compact/revocation-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60"
            *         }
            *       ]
@@ -13795,7 +13839,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "type": "org.example.q",
+           *           "type": "org.example.r",
            *           "claimMappings": {
            *             "org.example.membership.1": {
            *               "given_name": {
@@ -13955,7 +13999,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.q",
+           *       "type": "org.example.r",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -14049,7 +14093,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "type": "org.example.q",
+           *       "type": "org.example.r",
            *       "claimMappings": {
            *         "org.example.membership.1": {
            *           "given_name": {
@@ -14170,7 +14214,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "dc36c52e04b1b87432a164f47ce59e38af90f37cb395cc0647c38b5401991e3f"
+           *           "certificateFingerprint": "b82f3f38ee58e90bb45b09eea20d39cafd9949b6e6d7b28251fb611fe74a4c28"
            *         }
            *       ]
            *     }
@@ -14480,7 +14524,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "c4a4a2c09d4611c529f27a98cd1ea4fdd77b3bc1a77759606640358737bb5c43",
+           *           "certificateFingerprint": "76aabee27838df199ef7f6156a51e83fc27566a3202e7a6dddc6634ddfa4a626",
            *           "isManaged": false,
            *           "crl": {
            *             "number": "2",
@@ -14553,7 +14597,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "cd06778e7142b8cf784c4451cb4b606878c44ed7221126f883e626d088ce522e",
+           *       "certificateFingerprint": "ddfa291f81c328532499805c5c60a79be6bdcc8329399871e258a1e2ad03d11c",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "43",
@@ -14614,7 +14658,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "6591799adad39b4c82b0e00b186dca184fc8da4846ab8847ecc327a8eca30258",
+           *       "certificateFingerprint": "3d665ee35d1baa4a4135db87003dbfddf05920201efa2c86932a45a626812206",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -14684,7 +14728,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "6591799adad39b4c82b0e00b186dca184fc8da4846ab8847ecc327a8eca30258",
+           *       "certificateFingerprint": "3d665ee35d1baa4a4135db87003dbfddf05920201efa2c86932a45a626812206",
            *       "isManaged": true,
            *       "crl": {
            *         "number": "1",
@@ -14847,7 +14891,7 @@ export interface operations {
            *         "notBefore": "2026-01-15T09:30:00.000Z",
            *         "notAfter": "2026-01-15T09:30:00.000Z"
            *       },
-           *       "certificateFingerprint": "c4a4a2c09d4611c529f27a98cd1ea4fdd77b3bc1a77759606640358737bb5c43",
+           *       "certificateFingerprint": "76aabee27838df199ef7f6156a51e83fc27566a3202e7a6dddc6634ddfa4a626",
            *       "isManaged": false,
            *       "crl": {
            *         "number": "2",
@@ -14973,7 +15017,7 @@ export interface operations {
            *             "notBefore": "2026-01-15T09:30:00.000Z",
            *             "notAfter": "2026-01-15T09:30:00.000Z"
            *           },
-           *           "certificateFingerprint": "c3b1395032f67b7a8a601085498d8838a88006b87743ade3c6e070b97727166a"
+           *           "certificateFingerprint": "e3cfa8cac727c9cb61d4c85454f6d6472a7e00d006f2da543a091877f16cbe32"
            *         }
            *       ]
            *     }
@@ -15230,7 +15274,7 @@ export interface operations {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *           "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *           "listSize": 100000,
-           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sH/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+dJXSTNx0qRjsrEXBrUD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4=="
+           *           "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/IN3SRi+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt/+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb/BgTHsIDgG+WF5Ch5ffHd1ff+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4u"
            *         }
            *       ]
            *     }
@@ -15275,7 +15319,7 @@ export interface operations {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
            *       "iacaId": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61",
            *       "listSize": 100000,
-           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9Jp/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5/kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sH/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc+dJXSTNx0qRjsrEXBrUD/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4=="
+           *       "list": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7R/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc/kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGe/IN3SRi+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2//kq3Zb8XnW5mVt1Yc7RfL2sHd9+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8Xn//kq3Zb8XnW5mVt1Yc7RfL/XL+kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7Rf/nnh8pCOx3fi75SELg=="
            *     }
            */
           'application/json': components['schemas']['MobileStatusList'];
@@ -15385,7 +15429,7 @@ export interface operations {
            *       "data": [
            *         {
            *           "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *           "docType": "org.example.y",
+           *           "docType": "org.example.z",
            *           "timeToLiveDuration": {
            *             "days": 1
            *           },
@@ -15504,7 +15548,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.y",
+           *       "docType": "org.example.z",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -15570,7 +15614,7 @@ export interface operations {
           /**
            * @example {
            *       "id": "7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60",
-           *       "docType": "org.example.y",
+           *       "docType": "org.example.z",
            *       "timeToLiveDuration": {
            *         "days": 1
            *       },
@@ -16196,16 +16240,16 @@ export interface operations {
           /**
            * @example {
            *       "status_lists": [
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b60/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b62/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b63/token",
            *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b64/token",
-           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
+           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b65/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b66/token",
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b67/token",
            *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b68/token",
-           *         "https://university.example/v2/credentials/mobile/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
+           *         "https://university.example/v2/credentials/status-lists/7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b69/token"
            *       ]
            *     }
            */
@@ -16543,7 +16587,7 @@ export interface operations {
            *       "to": [
            *         "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
            *       ],
-           *       "created_time": 1795481675,
+           *       "created_time": 1795887305,
            *       "body": {
            *         "revocation_format": "ldp_vc",
            *         "credential_id": "urn:uuid:7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61"
@@ -16939,7 +16983,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
@@ -16972,7 +17016,7 @@ export interface operations {
            *         "type": "BitstringStatusList",
            *         "statusPurpose": "revocation",
            *         "ttl": 300000,
-           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uG"
+           *         "encodedList": "kq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGekq3Zb8XnW5mVt1Yc7RfL2sHd9JpA4uGek"
            *       },
            *       "proof": {
            *         "type": "DataIntegrityProof",
