@@ -26,7 +26,15 @@ import {
 } from './signing-keys.js';
 import type { TenantKeys } from './tenant-keys.js';
 
-const PURPOSES: readonly SigningPurpose[] = ['did', 'webhook', 'token', 'sign-in', 'certificate', 'encryption', 'client'];
+const PURPOSES: readonly SigningPurpose[] = [
+  'did',
+  'webhook',
+  'token',
+  'sign-in',
+  'certificate',
+  'encryption',
+  'client',
+];
 const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519', 'X25519', 'Bls12381G2'];
 
 const signAside = promisify(sign);

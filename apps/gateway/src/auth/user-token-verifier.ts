@@ -113,8 +113,8 @@ export class UserTokenVerifier {
       const keys = await this.keys(now, deadline, fresh);
       try {
         const { payload } = await jwtVerify(token, keys, {
-            algorithms: PROVIDER_SIGNATURES,
-            // It distinguishes an access token from an ID token, whose audience is a client in any case (RFC 9068 §2.1).
+          algorithms: PROVIDER_SIGNATURES,
+          // It distinguishes an access token from an ID token, whose audience is a client in any case (RFC 9068 §2.1).
           typ: 'at+jwt',
           issuer: this.provider!.issuer,
           audience: this.audience,

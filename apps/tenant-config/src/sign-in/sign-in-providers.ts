@@ -152,7 +152,7 @@ export class SignInProviders {
 
   /** `private_key_jwt` (OpenID Connect Core 1.0 §9), for the issuer alone: another audience would let a third party use it (RFC 7523bis). */
   private byKey(tenantId: string, issuer: string, { requestId }: EventContext): oidc.ClientAuth {
-    return async (_server, { client_id: clientId }, body) => {
+    const authenticate = async (clientId: string, body: URLSearchParams): Promise<void> => {
       const now = Math.floor(this.clock.now().getTime() / 1000);
       const events = serviceContext('tenant-config.client-keys', tenantId, requestId);
       const claims = { iss: clientId, sub: clientId, aud: issuer, jti: randomUUID(), iat: now, exp: now + 60 };
@@ -160,6 +160,8 @@ export class SignInProviders {
       body.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
       body.set('client_assertion', await this.clientKeys.signJwt(tenantId, claims, events));
     };
+    // The library waits for it, which its type does not say.
+    return (_server, { client_id: clientId }, body) => authenticate(clientId, body) as unknown as void;
   }
 
   /** The key set that a discovery document names. */

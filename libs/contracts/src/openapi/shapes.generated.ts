@@ -1146,16 +1146,12 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
           'Names of the claim as wallets display it, one per language; at most 20. At most one entry has no `locale`.',
       },
       type: {
-        $ref: '#/components/schemas/ElementType',
+        $ref: '#/components/schemas/MdocElementType',
         description:
           '`string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict.',
       },
     },
     description: 'Source of an element and how its value is encoded.',
-  },
-  ElementType: {
-    type: 'string',
-    enum: ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'],
   },
   EncryptionPolicy: {
     type: 'object',
@@ -1742,6 +1738,10 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       initialDidDocument: { type: 'object', additionalProperties: {} },
     },
     required: ['keys', 'registered', 'initialDidDocument'],
+  },
+  MdocElementType: {
+    type: 'string',
+    enum: ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'],
   },
   Member: {
     type: 'object',

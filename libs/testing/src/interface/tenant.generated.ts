@@ -3196,7 +3196,7 @@ export interface components {
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
       /** @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict. */
-      type?: components['schemas']['ElementType'];
+      type?: components['schemas']['MdocElementType'];
     };
     /** @description Source of an element and how its value is encoded. */
     ElementMappingRequest: {
@@ -3209,10 +3209,8 @@ export interface components {
       /** @description True to deny issuance if the claim has no value; otherwise the claim is omitted. Default false. */
       required?: boolean;
       /** @description `string`; `number`, without a fraction an integer; `boolean`; `date` from `2026-01-31`; `dateTime` from a date and time with offset; `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict. */
-      type?: components['schemas']['ElementType'];
+      type?: components['schemas']['MdocElementType'];
     };
-    /** @enum {string} */
-    ElementType: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
     EncryptionPolicy: {
       enabled: boolean;
       requestRequired: boolean;
@@ -3467,6 +3465,8 @@ export interface components {
       /** @description Time of registration in milliseconds since the epoch. */
       registered: number;
     };
+    /** @enum {string} */
+    MdocElementType: 'string' | 'number' | 'boolean' | 'date' | 'dateTime' | 'binary' | 'object' | 'array';
     MobileBranding: {
       /** @description Color as `#rrggbb`. */
       backgroundColor?: string;

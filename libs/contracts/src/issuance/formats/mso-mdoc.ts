@@ -22,8 +22,8 @@ import { statusOperations } from '../credential-status.js';
 import { KeyRequirements } from '../key-requirements.js';
 
 /** How the value of an element is encoded. */
-export const ELEMENT_TYPES = ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'] as const;
-export type ElementType = (typeof ELEMENT_TYPES)[number];
+export const MDOC_ELEMENT_TYPES = ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'] as const;
+export type MdocElementType = (typeof MDOC_ELEMENT_TYPES)[number];
 
 /** Source of an element and how its value is encoded. */
 export class ElementMapping extends ClaimMapping {
@@ -32,7 +32,7 @@ export class ElementMapping extends ClaimMapping {
    * `binary` from base64 or base64url; `object` or `array` of JSON. A claim of another kind denies the credential. Default: `string`; for elements of `org.iso.18013.5.1.mDL` and
    * `eu.europa.ec.eudi.pid.1` the type of ISO/IEC 18013-5 table 5 or of the PID rulebook, which an explicit type must not contradict.
    */
-  @Optional() @IsIn(ELEMENT_TYPES) type?: ElementType;
+  @Optional() @IsIn(MDOC_ELEMENT_TYPES) type?: MdocElementType;
 }
 
 /** Where the status of a document is published. */
