@@ -22,7 +22,16 @@ import { statusOperations } from '../credential-status.js';
 import { KeyRequirements } from '../key-requirements.js';
 
 /** How the value of an element is encoded. */
-export const MDOC_ELEMENT_TYPES = ['string', 'number', 'boolean', 'date', 'dateTime', 'binary', 'object', 'array'] as const;
+export const MDOC_ELEMENT_TYPES = [
+  'string',
+  'number',
+  'boolean',
+  'date',
+  'dateTime',
+  'binary',
+  'object',
+  'array',
+] as const;
 export type MdocElementType = (typeof MDOC_ELEMENT_TYPES)[number];
 
 /** Source of an element and how its value is encoded. */
