@@ -232,7 +232,7 @@ describe('authentication providers', () => {
     ['a scope with a space', { scope: ['openid', 'a b'] }, 'scope'],
     [
       'an unsupported client authentication method',
-      { tokenEndpointAuthMethod: 'private_key_jwt' as never },
+      { tokenEndpointAuthMethod: 'client_secret_jwt' as never },
       'tokenEndpointAuthMethod',
     ],
     ['static parameters that are an array', { staticRequestParameters: [] as never }, 'staticRequestParameters'],

@@ -733,7 +733,10 @@ describe('signing in at a provider that misbehaves', () => {
       const before = requested;
       const reason = 'the discovery document is not usable';
       expect(await check({ documentStatus: 503 }, at)).toEqual({
-        discovery: { result: 'failed', reason: 'the request for the discovery document returned status 503' },
+        discovery: {
+          result: 'failed',
+          reason: `the request for ${url}/.well-known/openid-configuration returned status 503`,
+        },
         keys: { result: 'failed', reason },
         credentials: { result: 'unknown', reason },
       });
@@ -1169,14 +1172,15 @@ describe('signing in at a provider that misbehaves', () => {
 
   it('is unavailable: temporarily_unavailable, until it is back', async () => {
     const flow = await began(tenantId);
-    servers[0]!.closeAllConnections();
-    await new Promise((resolve) => servers[0]!.close(resolve));
+    const own = servers.at(-1)!;
+    own.closeAllConnections();
+    await new Promise((resolve) => own.close(resolve));
     expect(await codeOf(complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`)))).toBe(
       'temporarily_unavailable',
     );
     // Its documents are known for a while; after that it cannot be used.
     expect((await began(tenantId)).url).toContain('/authorize');
-    clock.ahead = 60 * 60_000;
+    clock.ahead = 24 * 60 * 60_000;
     expect(await codeOf(began(tenantId))).toBe('ServiceUnavailable');
     clock.ahead = 0;
   });

@@ -247,8 +247,9 @@ describe('restrictIdentityRoles', () => {
   /** Operations that change a tenant's identity. Written out, so that no table proves itself. */
   const CHANGES = [
     ...['create', 'update', 'delete', 'verify'].map((action) => `tenant-config.${action}-custom-domain`),
-    ...['create', 'update', 'delete'].map((action) => `tenant-config.${action}-authentication-provider`),
+    ...['create', 'update', 'delete', 'check'].map((action) => `tenant-config.${action}-authentication-provider`),
     ...['create', 'delete'].map((action) => `dids.${action}-did`),
+    'dids.update-did-document',
     'issuance.update-openid-configuration',
   ];
 
