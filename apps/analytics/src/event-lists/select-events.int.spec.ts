@@ -208,7 +208,9 @@ describe('events', () => {
           expect(plans.flatMap(({ steps }) => steps.filter((step) => step.includes('_all_')))).toEqual([]);
         read.push(plans.reduce((sum, { rowsRead = 0 }) => sum + rowsRead, 0));
       }
-      expect(read[1]).toBeLessThanOrEqual(read[0]!);
+      // Of two indexes that fit equally well PostgreSQL takes either one, by the rows that its statistics happened to sample; a tenth as many
+      // rows differ then. The large table has five times as many.
+      expect(read[1]).toBeLessThanOrEqual(1.25 * read[0]!);
     },
   );
 
