@@ -409,7 +409,7 @@ describe('docs/guides', () => {
     const hook = await startExample('interaction-hook.md', { port, env: { HOOK_SECRET: secret! } });
     try {
       const [configuration, ...afterwards] = rest;
-      const tried = [configuration!, ...blocksOf('signing-in.md', 'sh').slice(3), ...firstTenant.slice(8, 10)];
+      const tried = [configuration!, ...blocksOf('signing-in.md', 'sh').slice(4), ...firstTenant.slice(8, 10)];
       const { code, output, errors } = await run(
         [...prepared, "trap 'kill $(jobs -p)' EXIT", ...tried, ...afterwards],
         env,

@@ -505,7 +505,7 @@ export const SETTINGS = {
   ),
   providerHosts: setting(
     'PROVIDER_HOSTS',
-    'Hosts of authentication providers that may have addresses of private networks: a JSON object from `host:port` to lists of tenant ids, for example `{"sso.example.com:8443": ["<tenant id>"]}`. Host and port must be equal to those of the address, port 443 included. Loopback and link-local addresses, metadata services of cloud providers and addresses of the engines that the process connects to are refused for them too.',
+    'Hosts of authentication providers that may have addresses of private networks: a JSON object from `host:port` to lists of tenant ids, for example `{"sso.example.com:8443": ["<tenant id>"]}`. Host and port must be equal to those of the address, port 443 included; any port is allowed. Each inner host of `url` and of the endpoints in the discovery document must be listed. Loopback and link-local addresses, metadata services of cloud providers and addresses of the engines that the process connects to are refused for them too.',
     '{}',
     providerHosts,
   ),

@@ -6,6 +6,8 @@ export type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 /** Most bytes of a key set or of a token response. */
 export const MAX_PROVIDER_BYTES = 1024 * 1024;
+/** A key set is kept for each provider. */
+const MOST_KEYS = 100;
 /** Of a request for keys, milliseconds. */
 const TIMEOUT_MS = 5000;
 /** Keys that a provider withdraws are trusted no longer than this, milliseconds. */
@@ -120,7 +122,10 @@ export class ProviderKeys {
 
   private async fetch(now: number, deadline: number): Promise<KeySet> {
     this.requestedAt = now;
-    const keys = createLocalJWKSet((await this.request(deadline)) as unknown as JSONWebKeySet);
+    const { keys: given } = await this.request(deadline);
+    if (Array.isArray(given) && given.length > MOST_KEYS)
+      throw new DocumentInvalid(`the key set has more than ${MOST_KEYS} keys`);
+    const keys = createLocalJWKSet({ keys: given } as JSONWebKeySet);
     this.keys = keys;
     this.fetchedAt = now;
     return keys;

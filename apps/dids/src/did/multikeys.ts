@@ -54,12 +54,12 @@ const publicJwkOf = ({ type, publicKeyJwk, publicKeyBase58 }: Method): PublicJwk
 export const withoutMultikeys = (document: Document): Document => {
   const { '@context': contexts, verificationMethod: methods, assertionMethod: asserting } = document;
   if (!Array.isArray(contexts) || !Array.isArray(methods) || !Array.isArray(asserting)) return document;
-  const removed = (methods as (Method | null)[]).filter((method) => isWritten(method) && isMultikey(method));
-  const ids = new Set(removed.map((method) => method!.id));
+  const removed = new Set((methods as (Method | null)[]).filter((method) => isWritten(method) && isMultikey(method)));
+  const ids = new Set([...removed].map((method) => method!.id));
   return {
     ...document,
     '@context': contexts.filter((one) => one !== MULTIKEY_V1),
-    verificationMethod: methods.filter((method) => !removed.includes(method as Method)),
+    verificationMethod: methods.filter((method) => !removed.has(method as Method)),
     assertionMethod: asserting.filter((one) => !ids.has(one as string)),
   };
 };

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError, findProofMethod } from '@attestry/contracts';
-import { PlatformConfig, ServiceClient } from '@attestry/service-kit';
+import { ServiceClient } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 
 /** How long an answer is used, milliseconds. Then the next proof still uses it, while the DID service is called again. */
 const FRESH_MS = 5_000;
+/** How long a credential waits for the first answer, milliseconds. */
+const PATIENCE_MS = 1500;
 
 /** The verification methods that Data Integrity proofs name: the `Multikey` of a key once the document of its DID is published with it (ADR 0116). */
 @Injectable()
 export class ProofMethods {
   private readonly known: LRUCache<string, string>;
 
-  constructor(client: ServiceClient, config: PlatformConfig) {
+  constructor(client: ServiceClient) {
     this.known = new LRUCache<string, string>({
       max: 10_000,
       ttl: FRESH_MS,
@@ -27,7 +29,7 @@ export class ProofMethods {
           {
             requestId: randomUUID(),
             operation: 'issuance.proof-methods',
-            deadline: Date.now() + config.operationTimeoutMs,
+            deadline: Date.now() + PATIENCE_MS,
           },
         );
         return found.verificationMethod;
@@ -42,8 +44,9 @@ export class ProofMethods {
       return (await this.known.fetch(`${tenantId} ${verificationMethod}`)) ?? verificationMethod;
     } catch (error) {
       // Without the DID service credentials are issued as before: the earlier method stays in the document.
-      if (error instanceof AppError) return verificationMethod;
-      throw error;
+      if (!(error instanceof AppError)) throw error;
+      this.known.set(`${tenantId} ${verificationMethod}`, verificationMethod);
+      return verificationMethod;
     }
   }
 }

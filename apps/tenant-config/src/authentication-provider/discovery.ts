@@ -74,12 +74,6 @@ export class Discovery {
   async discoverProvider(tenantId: string, text: string, client: IntendedClient): Promise<Discovered> {
     const address = this.accepted(tenantId, text);
     const document = await this.usableDocument(tenantId, address, client, issuerOf(text));
-    for (const name of CALLED_ENDPOINTS) {
-      const endpoint = document[name];
-      const isUrl = typeof endpoint === 'string' && URL.canParse(endpoint);
-      const fault = isUrl ? this.faultOfPort(tenantId, endpoint) : undefined;
-      if (fault !== undefined) throw refused(`${name} in the discovery document ${fault}`, text);
-    }
     // As the document spells it (§4.3): the text of the request, or its ASCII form.
     const url = withoutSlash(document.issuer);
     return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
@@ -92,6 +86,10 @@ export class Discovery {
     if (exclusion !== undefined) throw refused(exclusion, given);
     if (this.faultOfEndpoint(tenantId, document['jwks_uri']))
       throw refused('jwks_uri in the discovery document must be a public https URL', given);
+    for (const name of CALLED_ENDPOINTS) {
+      const fault = this.faultOfPort(tenantId, document[name]);
+      if (fault !== undefined) throw refused(`${name} in the discovery document ${fault}`, given);
+    }
     return document;
   }
 
@@ -134,8 +132,9 @@ export class Discovery {
     return withoutSlash(target.url);
   }
 
-  /** Where private targets are allowed, providers listen on arbitrary ports. @param url that can be parsed */
-  private faultOfPort(tenantId: string, url: string): string | undefined {
+  /** Where private targets are allowed, providers listen on arbitrary ports. No URL has no port. */
+  faultOfPort(tenantId: string, url: unknown): string | undefined {
+    if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
     const { allowPrivateTargets, outboundPorts } = this.config;
     const { port } = new URL(url);
     if (allowPrivateTargets || port === '' || outboundPorts.includes(Number(port))) return undefined;

@@ -15,6 +15,8 @@ import { SignInProviders, type SignInProvider } from '../sign-in/sign-in-provide
 
 /** Least time that is left for a request to the provider and what follows, milliseconds: a request may take 5 s. */
 const LEAST_MS = 6500;
+/** Characters of a `request_uri`: it becomes part of an address that browsers open. */
+const MOST_URI = 2048;
 
 /**
  * The address of the provider for a browser. Parameters are pushed where the provider takes them (RFC 9126), so that they cannot be changed on
@@ -57,6 +59,7 @@ export class BeginSignIn {
     try {
       const url = await oidc.buildAuthorizationUrlWithPAR(client, parameters);
       const requestUri = url.searchParams.get('request_uri')!;
+      if (requestUri.length > MOST_URI) throw new TypeError(`request_uri has more than ${MOST_URI} characters`);
       return new URLSearchParams({ client_id: settings.clientId, request_uri: requestUri });
     } catch (error) {
       this.logger.info(

@@ -63,3 +63,12 @@ export const causeOf = <T extends Error>(error: unknown, type: new (...values: n
   for (let one = error; one instanceof Error; one = one.cause) if (one instanceof type) return one;
   return undefined;
 };
+
+/** The key of the tenant's client could not sign: a fault of ours. Its cause is the reason. */
+export class ClientKeyFailed extends Error {
+  override readonly name = 'ClientKeyFailed';
+
+  constructor(cause: unknown) {
+    super("the client's key could not sign", { cause });
+  }
+}

@@ -1,8 +1,8 @@
-import { oauthError, type AppError } from '@attestry/contracts';
+import { oauthError, unavailable, type AppError } from '@attestry/contracts';
 import { AnswerTooLarge, DocumentInvalid, DocumentRefused, MAX_PROVIDER_BYTES } from '@attestry/service-kit';
 import { errors } from 'jose';
 import * as oidc from 'openid-client';
-import { causeOf, ProviderRefused, registeredCode } from './provider-errors.js';
+import { causeOf, ClientKeyFailed, ProviderRefused, registeredCode } from './provider-errors.js';
 
 const CHECK = 'sign-in';
 
@@ -25,8 +25,10 @@ export const providerFailed = (description: string, recorded?: Record<string, un
 /** RFC 6749 §4.1.2.1: faults of the provider, or of its registration of the issuer. With any other error the person was not signed in. */
 const FAULTS = ['server_error', 'invalid_request', 'unauthorized_client', 'unsupported_response_type', 'invalid_scope'];
 
-/** The provider's error (OpenID Connect Core 1.0 §3.1.2.6), as far as it concerns the wallet. */
-/** @param request to the token endpoint, or to that of pushed requests, as a refusal names it */
+/**
+ * The provider's error (OpenID Connect Core 1.0 §3.1.2.6), as far as it concerns the wallet.
+ * @param request to the token endpoint, or to that of pushed requests, as a refusal names it
+ */
 export const asOAuthError = (error: unknown, request = 'token request'): AppError => {
   if (error instanceof oidc.AuthorizationResponseError) {
     const code = registeredCode(error.error);
@@ -39,6 +41,8 @@ export const asOAuthError = (error: unknown, request = 'token request'): AppErro
       recorded,
     });
   }
+  const ownKey = causeOf(error, ClientKeyFailed);
+  if (ownKey) return unavailable('The authentication provider cannot be used', ownKey);
   const refused = causeOf(error, ProviderRefused);
   if (refused) return refusedSignIn(refused, request);
   if (causeOf(error, AnswerTooLarge))

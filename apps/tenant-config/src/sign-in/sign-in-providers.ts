@@ -27,7 +27,7 @@ import { ProviderSecrets } from '../authentication-provider/provider-secrets.js'
 import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../authentication-provider/discovery.js';
 
 import { ClientKeys } from '../client-keys/client-keys.js';
-import { refusedBy } from './provider-errors.js';
+import { ClientKeyFailed, refusedBy } from './provider-errors.js';
 
 /** Of one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;
@@ -158,7 +158,10 @@ export class SignInProviders {
       const claims = { iss: clientId, sub: clientId, aud: issuer, jti: randomUUID(), iat: now, exp: now + 60 };
       body.set('client_id', clientId);
       body.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
-      body.set('client_assertion', await this.clientKeys.signJwt(tenantId, claims, events));
+      const assertion = await this.clientKeys.signJwt(tenantId, claims, events).catch((error: unknown) => {
+        throw new ClientKeyFailed(error);
+      });
+      body.set('client_assertion', assertion);
     };
     // The library waits for it, which its type does not say.
     return (_server, { client_id: clientId }, body) => authenticate(clientId, body) as unknown as void;
@@ -176,6 +179,9 @@ export class SignInProviders {
   ): Promise<Record<string, unknown>> {
     if (typeof url !== 'string' || !URL.canParse(url))
       throw new DocumentInvalid('the discovery document has no jwks_uri', true);
+    // The document may have changed since the provider was saved.
+    const fault = this.discovery.faultOfPort(tenantId, url);
+    if (fault !== undefined) throw new DocumentInvalid(`jwks_uri in the discovery document ${fault}`);
     return fetchDocument(this.outbound, url, { tenantId, deadline });
   }
 

@@ -102,7 +102,7 @@ export class AuthenticationProviderRequest {
   @Rule('forwardedRequestParameters', forwardedParameters)
   forwardedRequestParameters?: string[];
 
-  /** Names of claims of the ID token to store with the user. Default: none. */
+  /** Names of claims of the sign-in (ID token, then UserInfo) to store with the user. They do not cause a request of UserInfo. Default: none. */
   @Optional() @Names() claimsToPersist?: string[];
 
   /**
