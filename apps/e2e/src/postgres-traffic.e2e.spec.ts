@@ -22,6 +22,9 @@ import { makeIssuer } from './journey.js';
 const FLOWS = 500;
 /** Pause of a projection between two batches. */
 const REST_SECONDS = 0.25;
+/** Checkpoints, and jobs that ask what is due, while there is traffic. */
+const JOBS_PER_SECOND = 40;
+const MOST_SECONDS = 25;
 /** Projections that have rows of a credential, or of what leads to it. */
 const PROJECTIONS = 8;
 
@@ -89,6 +92,9 @@ if (programs === undefined) {
       expect(syncs - (still.syncs * seconds) / FLOWS).toBeLessThan(3.5);
       // The rest depends on the time that the flows take, not on their number.
       expect(batches * FLOWS).toBeLessThan(PROJECTIONS * (seconds / REST_SECONDS + 2));
-      expect(commits - batches - (still.commits * seconds) / FLOWS).toBeLessThan(7 - 1);
+      const others = (commits - batches - ofEvents) * FLOWS - still.commits * seconds;
+      expect(others).toBeLessThan(JOBS_PER_SECOND * seconds);
+      // On a machine that is busy with other work the flows take so long that the time decides.
+      if (seconds < MOST_SECONDS) expect(commits - (still.commits * seconds) / FLOWS).toBeLessThan(7);
     }, 300_000);
   });
