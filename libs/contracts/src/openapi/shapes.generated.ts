@@ -186,7 +186,8 @@ export const SHAPES: Readonly<Record<string, JsonSchema>> = {
       claimsToPersist: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Names of claims of the ID token to store with the user. Default: none.',
+        description:
+          'Names of claims of the sign-in (ID token, then UserInfo) to store with the user. They do not cause a request of UserInfo. Default: none.',
       },
       requiredClaims: {
         type: 'object',

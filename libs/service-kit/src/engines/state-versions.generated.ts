@@ -16,7 +16,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   credentialType: 'f49WuFaBlvnnom3r',
   customDomain: 'BHRM2crlufB2RUl9',
   deliveryInterest: 'LXpofTjvfKO16Rk-',
-  did: 'bYjAw4nIaAuH2Wkb',
+  did: '1mEGlRcEHK81m-Dx',
   encryptionKeys: 'eDzarrJKwWrqRb9x',
   issuanceSession: '7c5zvEqCvMJfus7S',
   issuerCertificates: 'wIAx-66HetYrm-5l',

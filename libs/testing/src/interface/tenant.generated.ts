@@ -2546,7 +2546,7 @@ export interface components {
       keys: components['schemas']['ProviderDocumentCheck'];
     };
     AuthenticationProviderRequest: {
-      /** @description Names of claims of the ID token to store with the user. Default: none. */
+      /** @description Names of claims of the sign-in (ID token, then UserInfo) to store with the user. They do not cause a request of UserInfo. Default: none. */
       claimsToPersist?: string[];
       /** @description Client id of the tenant at the provider. */
       clientId: string;
