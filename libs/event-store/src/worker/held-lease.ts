@@ -2,7 +2,7 @@ import type { Lease, Leases } from '../event-store.js';
 import { untilTick } from './until-tick.js';
 
 export const DEFAULT_LEASE_MS = 6000;
-/** Part of a lease after which it is renewed, and after which a standby tries again. */
+/** Part of a lease after which it is renewed. */
 export const RENEWAL_PART = 0.4;
 
 export interface LeaseOptions {
@@ -11,7 +11,7 @@ export interface LeaseOptions {
   holder: string;
   /** How long the lease outlives its holder, milliseconds. Default 6,000; renewed every 2,400 of them. */
   leaseMs?: number;
-  /** How often a worker polls for a lease that another process holds, milliseconds. Default as often as it is renewed. */
+  /** How often a worker polls for a lease that another process holds, milliseconds. Default a sixth of it. */
   pollMs?: number;
 }
 

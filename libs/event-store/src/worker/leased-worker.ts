@@ -2,7 +2,7 @@ import { UnknownEventType } from '../aggregate.js';
 import { EventStoreUnavailable, type Lease } from '../event-store.js';
 import { abortWith } from './abort-with.js';
 import { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './back-off.js';
-import { DEFAULT_LEASE_MS, HeldLease, RENEWAL_PART, type LeaseOptions } from './held-lease.js';
+import { DEFAULT_LEASE_MS, HeldLease, type LeaseOptions } from './held-lease.js';
 import { sleep } from './sleep.js';
 import { untilTick } from './until-tick.js';
 
@@ -61,6 +61,8 @@ export interface WorkerOptions<Batch> {
 
 /** An unreachable engine recovers by itself, and a retry costs little. */
 const MAX_AWAY_MS = 2000;
+/** Between two tries of a standby, milliseconds: a timer may fire just before its tick. */
+const SOONEST_MS = 20;
 
 /**
  * Handles batches while it holds a lease, which is renewed for as long as a batch takes. After a failure the lease is released, so
@@ -119,7 +121,7 @@ export class LeasedWorker<Batch = void> {
   }
 
   private async runTerms(): Promise<void> {
-    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs * RENEWAL_PART } = this.options.lease ?? {};
+    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs / 6 } = this.options.lease ?? {};
     const { within } = this.options;
     const leave = within && abortWith(this.stopping, within.signal);
     while (!this.isStopped) {
@@ -129,7 +131,7 @@ export class LeasedWorker<Batch = void> {
           // Another process does the work; this one is ready.
           this.recordSuccess();
           await this.options.standBy?.();
-          waitMs = untilTick(pollMs);
+          waitMs = untilTick(pollMs, SOONEST_MS);
         }
       } catch (error) {
         waitMs = this.recordFailure(error instanceof Error ? error : new Error(String(error)));
