@@ -3,13 +3,11 @@ import {
   connectManagement,
   COUNTED_SERVER,
   createTenantUnderTest,
+  describeOnPostgres,
   expectStatus,
-  findPostgres,
   makeHolderKey,
   PLATFORM_START_MS,
-  PostgresServer,
   PostgresTrafficCounter,
-  skipSuite,
   startPlatformProcess,
   trafficBetween,
   waitUntil,
@@ -28,26 +26,20 @@ const MOST_SECONDS = 25;
 /** Projections that have rows of a credential, or of what leads to it. */
 const PROJECTIONS = 8;
 
-const programs = findPostgres();
-if (programs === undefined) {
-  skipSuite('the traffic with PostgreSQL', 'PostgreSQL is not installed (Debian: apt install postgresql)');
-  it.skip('the traffic with PostgreSQL', () => undefined);
-} else
-  describe('the traffic of one process with PostgreSQL', () => {
-    let server: PostgresServer;
+describeOnPostgres(
+  'the traffic of one process with PostgreSQL',
+  (server) => {
     let counter: PostgresTrafficCounter;
     let platform: PlatformProcess;
     beforeAll(async () => {
-      server = await PostgresServer.start(programs, undefined, COUNTED_SERVER);
-      const env = { DATABASE_URL: server.url() };
+      const env = { DATABASE_URL: server().url() };
       await command('migrate', [], env);
       platform = await startPlatformProcess({ env, startTimeoutMs: PLATFORM_START_MS });
-      counter = await PostgresTrafficCounter.connect(server);
+      counter = await PostgresTrafficCounter.connect(server());
     }, 2 * PLATFORM_START_MS);
     afterAll(async () => {
       await platform?.stop();
       await counter?.close();
-      await server?.stop();
     });
 
     /** What was begun before ends first. */
@@ -97,4 +89,6 @@ if (programs === undefined) {
       // On a machine that is busy with other work the flows take so long that the time decides.
       if (seconds < MOST_SECONDS) expect(commits - (still.commits * seconds) / FLOWS).toBeLessThan(7);
     }, 300_000);
-  });
+  },
+  COUNTED_SERVER,
+);
