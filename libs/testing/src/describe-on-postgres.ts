@@ -22,7 +22,8 @@ export const describeOnPostgres = (
     beforeAll(async () => {
       server = await PostgresServer.start(programs, undefined, settings);
     }, 60_000);
-    afterAll(() => server.stop());
     tests(() => server);
+    // After those of the tests, which may still be connected.
+    afterAll(() => server.stop());
   });
 };
