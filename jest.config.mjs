@@ -23,6 +23,11 @@ const base = {
   setupFiles: ['reflect-metadata'],
 };
 const tearDown = { globalTeardown: '<rootDir>/scripts/jest/started.mjs' };
+const onePlatform = {
+  globalSetup: '<rootDir>/scripts/jest/e2e-setup.mjs',
+  globals: { platformMode: 'embedded' },
+  ...tearDown,
+};
 /** What starts before the specs of a project. */
 const settings = {
   'int-postgres': {
@@ -30,7 +35,8 @@ const settings = {
     globals: { serviceEngines: 'postgres' },
     ...tearDown,
   },
-  e2e: { globalSetup: '<rootDir>/scripts/jest/e2e-setup.mjs', globals: { platformMode: 'embedded' }, ...tearDown },
+  e2e: onePlatform,
+  soak: onePlatform,
   cluster: {
     globalSetup: '<rootDir>/scripts/jest/cluster-setup.mjs',
     globals: { platformMode: 'cluster' },

@@ -9,7 +9,12 @@ const run = (command) => ({
   options: { command: `node ${command}`, cwd: '{workspaceRoot}' },
 });
 // As scripts/commands/test.mjs runs them.
-const workers = { e2e: '--maxWorkers=2', cluster: '--maxWorkers=2', faults: '--runInBand --forceExit' };
+const workers = {
+  e2e: '--maxWorkers=2',
+  cluster: '--maxWorkers=2',
+  soak: '--maxWorkers=2',
+  faults: '--runInBand --forceExit',
+};
 const jest = (root, project) =>
   run(
     `scripts/jest.mjs --selectProjects ${project} --testPathPatterns "/${root}/" --silent ${workers[project] ?? ''}`.trim(),

@@ -16,6 +16,8 @@ const levels = {
   int: { ending: '.int.spec.ts', engines: ['embedded'] },
   /** Processes over HTTP. */
   e2e: { ending: '.e2e.spec.ts', engines: ['embedded', 'cluster'] },
+  /** Kills, gaps, budgets by operation and long streams: minutes for a few rules. */
+  soak: { ending: '.soak.spec.ts' },
   /** A cluster under faults. */
   faults: { ending: '.faults.spec.ts' },
 };
@@ -28,6 +30,7 @@ const projects = {
   'int-postgres': { level: 'int', engine: 'postgres' },
   e2e: { level: 'e2e', engine: 'embedded' },
   cluster: { level: 'e2e', engine: 'cluster' },
+  soak: { level: 'soak' },
   faults: { level: 'faults' },
 };
 

@@ -7,22 +7,7 @@ import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { root } from '../setup.mjs';
-
-const minute = 60_000;
-const suites = [
-  {
-    name: 'quick',
-    projects: ['unit', 'contracts', 'int', 'int-postgres'],
-    // More than two on two cores: these wait for engines and timers as much as they compute.
-    args: ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'],
-    limit: 20 * minute,
-  },
-  { name: 'e2e', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 20 * minute },
-  // The same tests on many processes and real engines.
-  { name: 'cluster', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 18 * minute },
-  // A new seed each time, which is printed; `npm run test:faults` can repeat one.
-  { name: 'faults', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
-];
+import { minute, suites } from '../test-suites.mjs';
 
 const reports = join(root, 'tmp', 'test-results');
 const skippedFile = join(reports, 'skipped.jsonl');
@@ -30,19 +15,21 @@ const skippedFile = join(reports, 'skipped.jsonl');
 /** The last line is always `N passed, N failed, N skipped`; a run in which nothing passed is a failed run. */
 export default {
   group: 'Develop',
-  description: 'run all tests, or those that are named; list skipped suites with the reason',
+  description: 'run the standard tests, or those that are named; list skipped suites with the reason',
   usage: [
     {
       name: 'word',
-      about: `level or engine (${[...names()].join(', ')}), or a pattern for paths of spec files`,
+      about: `all, a level or an engine (${[...names()].join(', ')}; default: standard), or a pattern for paths of spec files`,
       variadic: true,
     },
   ],
   restTo: 'Jest',
-  examples: ['npm test', 'npm test -- e2e webhooks', 'npm run test:unit -- limits'],
+  examples: ['npm test', 'npm test -- all', 'npm test -- e2e webhooks', 'npm run test:unit -- limits'],
   run: async ({ args: [words], rest }, cli) => {
-    const groups = words.filter((word) => names().has(word));
-    const patterns = words.filter((word) => !names().has(word));
+    const known = new Set(['all', ...names()]);
+    const named = words.filter((word) => known.has(word));
+    const wanted = named.length > 0 ? named : ['standard'];
+    const patterns = words.filter((word) => !known.has(word));
     rmSync(reports, { recursive: true, force: true });
     mkdirSync(reports, { recursive: true });
     writeFileSync(skippedFile, '');
@@ -52,7 +39,7 @@ export default {
     const notRun = [];
     const failures = [];
     for (const suite of suites) {
-      const projects = await possible(chosen(suite, groups), notRun);
+      const projects = await possible(chosen(suite, wanted), notRun);
       if (projects.length === 0) continue;
       cli.say(`\n== ${suite.name}: ${projects.join(', ')}`);
       const result = await cli.step(suite.name, () => runJest(suite, projects, { patterns, rest }, cli));
@@ -77,7 +64,7 @@ export default {
 };
 
 function names() {
-  return new Set(suites.flatMap(({ name, projects }) => [name, ...projects]));
+  return new Set(suites.flatMap(({ group, name, projects }) => [group, name, ...projects]));
 }
 
 /** These projects without those whose engines are not installed: they are recorded as skipped. */
@@ -97,9 +84,9 @@ async function possible(projects, notRun) {
   });
 }
 
-function chosen({ name, projects }, groups) {
-  if (groups.length === 0 || groups.includes(name)) return projects;
-  return projects.filter((project) => groups.includes(project));
+function chosen({ group, name, projects }, wanted) {
+  if (['all', group, name].some((word) => wanted.includes(word))) return projects;
+  return projects.filter((project) => wanted.includes(project));
 }
 
 async function runJest(suite, projects, { patterns, rest }, cli) {

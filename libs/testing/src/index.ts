@@ -15,6 +15,7 @@ export * from './faulty-proxy.js';
 export { freePort } from './free-port.js';
 export * from './domain-server.js';
 export * from './host-fetch.js';
+export * from './caught-up.js';
 export * from './cluster/cluster.js';
 export * from './cluster/cluster-engines.js';
 export * from './cluster/cluster-feed.js';

@@ -6,7 +6,7 @@ import { checkEverything } from './everything.js';
 import { killEach } from './kill-processes.js';
 import { makeNextBuild, NEW_EVENT, NEW_SUBJECT } from './next-build.js';
 import { raceForCode, raceForNonce, raceForSubdomain } from './races.js';
-import { readLists, rebuildAll, settledRows } from './rebuild.js';
+import { differentRows, readLists, rebuildAll, settledRows } from './rebuild.js';
 import { delays, issueTo, subscribe, unsubscribe } from './receivers.js';
 import { operationEvents, redeliverOperations } from './redelivery.js';
 import { replace, STOP_MS, type Replaced } from './replace-processes.js';
@@ -135,7 +135,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
         const rows = await settledRows(stage);
         // The rows from the same events without concurrent writes.
         await rebuildAll(stage);
-        expect(await settledRows(stage)).toEqual(rows);
+        expect(differentRows(rows, await settledRows(stage))).toEqual({});
         expect(rows['issuance_credentials']!.length).toBeGreaterThan(0);
       },
       LIMIT_MS,

@@ -1,4 +1,4 @@
-import { expectStatus, waitUntil } from '@attestry/testing';
+import { expectStatus, haveCaughtUp, waitUntil } from '@attestry/testing';
 import type { Stage } from './stage.js';
 
 export const PROJECTIONS = [
@@ -32,27 +32,43 @@ export const rebuildAll = async ({ cluster, tables }: Stage): Promise<void> => {
   );
 };
 
+type Rows = Record<string, string[]>;
+
 /** All rows of all projections, when none of them is due to change. */
-export const settledRows = async (stage: Stage): Promise<Record<string, string[]>> => {
+export const settledRows = async (stage: Stage): Promise<Rows> => {
+  const adminPorts = stage.cluster.processes.map(({ adminPort }) => adminPort);
   const all = async () =>
-    Object.assign({}, ...(await Promise.all(PROJECTIONS.map(([of, name]) => stage.tables.rows(of, name))))) as Record<
-      string,
-      string[]
-    >;
+    Object.assign({}, ...(await Promise.all(PROJECTIONS.map(([of, name]) => stage.tables.rows(of, name))))) as Rows;
   let before = '';
   return waitUntil(
     async () => {
+      // Asked before: what a projection handles after the rows are read is not in them.
+      const isUpToDate = await haveCaughtUp(adminPorts);
       const { operation_recorders: _signsOfLife, ...rows } = await all();
       const open = rows['analytics_operations']!.some(
         (row) => (JSON.parse(row) as { outcome: unknown }).outcome === null,
       );
       const text = JSON.stringify(rows);
-      const settled = text === before && rows['delivery']!.length === 0 && !open;
+      const settled = text === before && rows['delivery']!.length === 0 && !open && isUpToDate;
       before = text;
       return settled && rows;
     },
     { timeoutMs: 60_000, intervalMs: 500, what: 'the projections to come to rest' },
   );
+};
+
+/** Tables whose rows differ, with the rows that only one of the two has. */
+export const differentRows = (one: Rows, other: Rows): Record<string, { gone: string[]; added: string[] }> => {
+  const without = (rows: readonly string[] = [], others: readonly string[] = []) => {
+    const known = new Set(others);
+    return rows.filter((row) => !known.has(row));
+  };
+  const tables = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  const differences = tables.map((table) => {
+    const [gone, added] = [without(one[table], other[table]), without(other[table], one[table])];
+    return [table, { gone, added }] as const;
+  });
+  return Object.fromEntries(differences.filter(([, { gone, added }]) => gone.length + added.length > 0));
 };
 
 /** Reads lists until it is stopped: entries from before the rebuild are always listed. */

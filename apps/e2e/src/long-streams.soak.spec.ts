@@ -1,10 +1,10 @@
-/** @engines embedded */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { issueNonce, OPERATIONS, type NonceResponse, type Operation } from '@attestry/contracts';
 import {
   ApiClient,
   expectStatus,
+  haveCaughtUp,
   lengthenStreams,
   MAIN_THREAD_LIMIT_MS,
   MAIN_THREAD_PROBE,
@@ -232,14 +232,9 @@ const dropSnapshots = (dataDir: string): void => {
 };
 
 /** No subscription is behind any more. */
-const caughtUp = async ({ ready }: PlatformProcess): Promise<void> => {
-  const lag = /^attestry_(?:lag|consumer_lag)_seconds\{.*\} (\S+)$/gm;
-  await waitUntil(
-    async () => {
-      const text = await (await fetch(`http://127.0.0.1:${ready.adminPort}/metrics`)).text();
-      const found = [...text.matchAll(lag)].map(([, seconds]) => Number(seconds));
-      return found.length > 0 && found.every((seconds) => seconds === 0);
-    },
-    { timeoutMs: CATCH_UP_MS, intervalMs: 200, what: 'projections and reactions that have caught up' },
-  );
-};
+const caughtUp = ({ ready }: PlatformProcess): Promise<boolean> =>
+  waitUntil(() => haveCaughtUp([ready.adminPort!]), {
+    timeoutMs: CATCH_UP_MS,
+    intervalMs: 200,
+    what: 'projections and reactions that have caught up',
+  });

@@ -1,4 +1,3 @@
-/** @engines embedded */
 import { randomUUID } from 'node:crypto';
 import type { AnalyticsEvent, PreAuthorizedOffer, PreAuthorizedOfferRequest } from '@attestry/contracts';
 import {

@@ -1,4 +1,3 @@
-/** @engines embedded */
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

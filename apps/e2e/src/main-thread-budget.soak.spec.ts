@@ -1,4 +1,3 @@
-/** @engines embedded */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { issueCredential, OPERATIONS, type DidConfiguration, type Operation } from '@attestry/contracts';

@@ -1,0 +1,16 @@
+// Suites of the command `test`: Jest projects of test-levels.mjs that run together.
+/** Milliseconds. */
+export const minute = 60_000;
+// More than two on two cores: these wait for engines and timers as much as they compute.
+const quick = ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'];
+/** What one Jest run has; the group `standard` is `npm test`, which alone proves the statements of the specifications. */
+export const suites = [
+  { name: 'quick', group: 'standard', projects: ['unit', 'contracts', 'int'], args: quick, limit: 15 * minute },
+  { name: 'e2e', group: 'standard', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 15 * minute },
+  // The same tests on real engines, and on a process for each service.
+  { name: 'int-postgres', group: 'engines', projects: ['int-postgres'], args: quick, limit: 15 * minute },
+  { name: 'cluster', group: 'engines', projects: ['cluster'], args: ['--maxWorkers=2'], limit: 18 * minute },
+  { name: 'load', group: 'soak', projects: ['soak'], args: ['--maxWorkers=2'], limit: 20 * minute },
+  // A new seed each time, which is printed; `npm run test:faults` can repeat one.
+  { name: 'faults', group: 'soak', projects: ['faults'], args: ['--runInBand', '--forceExit'], limit: 15 * minute },
+];
