@@ -131,10 +131,15 @@ function failuresOf({ name: suite }, { testResults }) {
     const whole =
       status === 'failed' && failed.length === 0 ? [{ fullName: 'the file itself', failureMessages: [message] }] : [];
     return [...failed, ...whole].map(({ fullName, failureMessages }) => {
-      const lines = stripVTControlCharacters(failureMessages.join('\n')).split('\n').slice(0, 16);
+      const lines = stripVTControlCharacters(failureMessages.join('\n')).split('\n').slice(0, 16).map(shortened);
       return [`FAILED ${suite}: ${relative(root, name)} › ${fullName}`, ...lines].join('\n    ');
     });
   });
+}
+
+/** A long line would hide the other failures where only the end of the output is kept. */
+function shortened(line) {
+  return line.length > 200 ? `${line.slice(0, 200)} …` : line;
 }
 
 function run(suite, cli, words) {
