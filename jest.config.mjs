@@ -1,26 +1,14 @@
-import { createRequire } from 'node:module';
 import { specsByProject } from './scripts/test-levels.mjs';
-
-const { resolve } = createRequire(import.meta.url);
-/** Packages that CommonJS must load as such: Jest takes the same conditions for `require` as for `import`. */
-const asCommonJs = ['pg', 'pg-connection-string', 'pg-pool', 'pg-protocol', 'structured-headers', 'tslib'];
 
 const base = {
   rootDir: import.meta.dirname,
-  testEnvironment: 'node',
-  testEnvironmentOptions: { customExportConditions: ['@attestry/source', 'node', 'node-addons', 'import'] },
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: {
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-    ...Object.fromEntries(asCommonJs.map((name) => [`^${name}$`, resolve(name)])),
-    // Its ES modules import JSON in a way that Jest warns of at each file: its CommonJS entry does not.
-    '^libphonenumber-js/max$': resolve('libphonenumber-js/max'),
-  },
-  transform: { '^.+\\.ts$': ['@swc/jest', { swcrc: true }] },
+  testEnvironment: '<rootDir>/scripts/jest/environment.mjs',
+  testRunner: '<rootDir>/scripts/jest/test-runner.mjs',
+  // Node loads the files: see scripts/jest/typescript.mjs.
+  transform: {},
   modulePathIgnorePatterns: ['/dist/', '/.nx/'],
   // Jest begins with the files that took longest, which it keeps here.
   cacheDirectory: '<rootDir>/.nx/jest',
-  setupFiles: ['reflect-metadata'],
 };
 const tearDown = { globalTeardown: '<rootDir>/scripts/jest/started.mjs' };
 const onePlatform = {

@@ -10,5 +10,6 @@ export const jest = {
   restoreAllMocks: () => mocker.restoreAllMocks(),
   useFakeTimers: (config) => timers.useFakeTimers(config),
   useRealTimers: () => timers.useRealTimers(),
+  advanceTimersByTime: (ms) => timers.advanceTimersByTime(ms),
   advanceTimersByTimeAsync: (ms) => timers.advanceTimersByTimeAsync(ms),
 };
