@@ -945,7 +945,7 @@ describe('domain linkage', () => {
       ]);
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl]);
     await publish(customDomainVerified, 1);
-    await waitUntil(async () => (await originsOf(tenant)).length === 2, { timeoutMs: 5000, what: 'the new origin' });
+    await waitUntil(async () => (await originsOf(tenant)).length === 2, { what: 'the new origin' });
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl, custom]);
     expect(await originsOf(other)).toEqual([other.baseUrl]);
     const { entries } = await configuration(tenant, custom);
@@ -958,7 +958,7 @@ describe('domain linkage', () => {
     await start();
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl, custom]);
     await publish(customDomainWithdrawn, 2);
-    await waitUntil(async () => (await originsOf(tenant)).length === 1, { timeoutMs: 5000, what: 'its end' });
+    await waitUntil(async () => (await originsOf(tenant)).length === 1, { what: 'its end' });
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl]);
   });
 });

@@ -260,10 +260,10 @@ describe('the custom domain over HTTP', () => {
       )
         .linked_dids.filter(({ issuer }) => issuer === key)
         .map(({ credentialSubject }) => credentialSubject.origin);
-    await waitUntil(async () => (await atHome()).length === 2, { timeoutMs: 5000, what: 'the new origin' });
+    await waitUntil(async () => (await atHome()).length === 2, { what: 'the new origin' });
     expect(await atHome()).toEqual([tenant.url, `http://${domain}`]);
     expectStatus(await api.customDomain.delete(), 204);
-    await waitUntil(async () => (await atHome()).length === 1, { timeoutMs: 5000, what: 'its end' });
+    await waitUntil(async () => (await atHome()).length === 1, { what: 'its end' });
     expect(await atHome()).toEqual([tenant.url]);
   });
 
@@ -427,7 +427,7 @@ describe('the custom domain over HTTP', () => {
           }
           return true;
         },
-        { timeoutMs: 15_000, what },
+        { what },
       );
     const verify = async (jwt: string) => {
       const { kid, alg } = decodeProtectedHeader(jwt);
@@ -444,7 +444,6 @@ describe('the custom domain over HTTP', () => {
 
     expectStatus(await api.customDomain.delete(), 204);
     await waitUntil(async () => (await at(domain, '/.well-known/did.json')).status === 404, {
-      timeoutMs: 5000,
       what: 'the end of the document',
     });
     for (const path of DOCUMENTS) expect([path, (await at(domain, path)).status]).toEqual([path, 404]);
@@ -473,7 +472,7 @@ describe('the custom domain over HTTP', () => {
     dns.set(domain, next.verificationToken);
     expectStatus(await other.api.customDomain.verify(), 204);
     expect((await tenant.api.customDomain.retrieve()).status).toBe(404);
-    await waitUntil(async () => (await manifestName()) === 'The new owner', { timeoutMs: 5000, what: 'the new owner' });
+    await waitUntil(async () => (await manifestName()) === 'The new owner', { what: 'the new owner' });
     const document = await at(domain, '/.well-known/did.json');
     const served = servedDocument(theirs.localMetadata.initialDidDocument, `http://${domain}`);
     expect([document.status, document.body]).toEqual([200, served]);
@@ -485,7 +484,7 @@ describe('the custom domain over HTTP', () => {
     await waitUntil(
       async () =>
         !(await origins(tenant)).includes(`http://${domain}`) && (await origins(other)).includes(`http://${domain}`),
-      { timeoutMs: 5000, what: 'domain linkage to follow' },
+      { what: 'domain linkage to follow' },
     );
     expectStatus(await other.api.customDomain.delete(), 204);
   });
@@ -519,14 +518,12 @@ describe('the custom domain over HTTP', () => {
 
     expectStatus(await tenant.api.customDomain.delete(), 204);
     await waitUntil(async () => (await at(domain, '/manifest.json')).status === 404, {
-      timeoutMs: 5000,
       what: 'its end',
     });
     for (const path of DOCUMENTS) expect((await at(domain, path)).status).toBe(404);
 
     expectStatus(await other.api.customDomain.verify(), 204);
     await waitUntil(async () => (await at(domain, '/manifest.json')).status === 200, {
-      timeoutMs: 5000,
       what: 'the other',
     });
     expect(
@@ -546,7 +543,6 @@ describe('the custom domain over HTTP', () => {
     expect(moved).toMatchObject({ isVerified: false });
     expect(moved).not.toHaveProperty('verifiedAt');
     await waitUntil(async () => (await at(domain, '/manifest.json')).status === 404, {
-      timeoutMs: 5000,
       what: 'its end',
     });
   });

@@ -192,7 +192,7 @@ describe('a revocable credential', () => {
       const { invalid, revoked } = await fetchCwtStatus(decoded);
       return invalid === isRevoked && revoked === isRevoked;
     };
-    await waitUntil(is, { timeoutMs: 5000, intervalMs: 200, what: `isRevoked ${isRevoked} in both lists` });
+    await waitUntil(is, { intervalMs: 200, what: `isRevoked ${isRevoked} in both lists` });
     if (isRevoked) await expect(verifyCwt(credential)).rejects.toThrow('Status is not valid');
     else await verifyCwt(credential);
   };

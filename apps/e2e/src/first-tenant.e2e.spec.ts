@@ -251,7 +251,6 @@ describe('docs/guides', () => {
     ]);
     await waitUntil(async () => (await refusal()) === 'Status is not valid', {
       what: 'the revocation',
-      timeoutMs: 5000,
     });
     expect(expectStatus(await list(), 200)).toEqual({ data: [] });
   });
@@ -348,7 +347,6 @@ describe('docs/guides', () => {
     const refusal = () => verifyMdocStatus(got!.credential as string, [iaca!]).catch(({ message }: Error) => message);
     await waitUntil(async () => (await refusal()) === 'Status is not valid', {
       what: 'the revocation',
-      timeoutMs: 5000,
     });
   });
 

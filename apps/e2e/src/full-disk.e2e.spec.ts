@@ -29,7 +29,7 @@ const FULL = '/dev/full';
         );
       const isReady = async () => (await statusOf('/health/ready')) === 200;
       try {
-        await waitUntil(isReady, { what: 'the process to serve', timeoutMs: 30_000 });
+        await waitUntil(isReady, { what: 'the process to serve' });
         // The line that says so is the last of the start, and may follow the answer.
         for (const end = Date.now() + 1500; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50)))
           expect(await statusOf('/v1/tenants')).toBe(401);

@@ -142,7 +142,7 @@ describe(`requests generated from the interface definitions, seed ${seed}`, () =
       head = log.head();
       return head === before;
     };
-    await waitUntil(atRest, { timeoutMs: 20_000, what: 'reactions that are done' });
+    await waitUntil(atRest, { what: 'reactions that are done' });
     statuses.clear();
     const again = refused.splice(0).filter((_, index, { length }) => index % Math.ceil(length / 1000) === 0);
     for (let index = 0; index < again.length; index += BATCH)

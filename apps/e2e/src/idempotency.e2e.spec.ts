@@ -35,7 +35,7 @@ const repeated = async (client: ApiClient, path: string, body: unknown, key: str
       last = await post(client, path, body, key);
       return last.status !== 409;
     },
-    { timeoutMs: 30_000, intervalMs: 100 },
+    { intervalMs: 100 },
   );
   return last!;
 };

@@ -706,7 +706,7 @@ describe('the credential endpoint refuses', () => {
         const given = await credential(mine, { credential_configuration_id: brief, proofs: { jwt: [jwt] } });
         return given.status !== 200 && given;
       },
-      { timeoutMs: 2000, what: 'the end of the configuration' },
+      { timeoutMs: 10_000, what: 'the end of the configuration' },
     );
     expectOAuthError(answer, 400, 'unknown_credential_configuration');
   });

@@ -310,7 +310,7 @@ describe('a domain that is not forwarded, or lost', () => {
     expect(decodeJwt(credential.split('~', 1)[0]!).iss).toBe(NAME);
     const before = await offer();
     expectStatus(await tenant.api.customDomain.delete(), 204);
-    await waitUntil(async () => (await issuerName()) === 'host', { timeoutMs: 10_000, what: 'the name to end' });
+    await waitUntil(async () => (await issuerName()) === 'host', { what: 'the name to end' });
     const after = await offer();
     expect((await wallet.resolveOffer(after.uri)).credential_issuer).toBe(tenant.url);
     const { access_token } = expectStatus(

@@ -58,7 +58,7 @@ const published = async (uri: string, headers: Record<string, string> = {}): Pro
 };
 
 /** Longer than a change takes until a verifier that retrieves the list notices it. */
-const within = { timeoutMs: 5000, intervalMs: 200, what: 'the status in the list' };
+const within = { intervalMs: 200, what: 'the status in the list' };
 const refused = (credential: Json) =>
   waitUntil(async () => {
     const error = await verifyLdpVc(credential).catch((caught: Error) => caught);

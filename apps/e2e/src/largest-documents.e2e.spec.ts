@@ -191,7 +191,7 @@ const describeLargest = (name: string, startEngines: () => Promise<Engines>): vo
         const { uri } = expectStatus(await create(offered(text)), 200);
         const { credential, key } = await collect(uri);
         const arrived = () => receiver.deliveries.slice(delivered).find(({ status }) => status === 200);
-        await waitUntil(async () => arrived() !== undefined, { timeoutMs: 20_000, what: 'the delivery' });
+        await waitUntil(async () => arrived() !== undefined, { what: 'the delivery' });
         expect(JSON.stringify(arrived()!.body)).toContain(
           typeof credential === 'string' ? credential : JSON.stringify(text),
         );

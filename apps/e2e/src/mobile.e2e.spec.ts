@@ -422,7 +422,7 @@ describe('a configuration whose elements have no types', () => {
 
 describe('a document with a status', () => {
   /** Longer than a change takes until a verifier that retrieves the list notices it. */
-  const within = { timeoutMs: 5000, intervalMs: 200, what: 'the status in the list' };
+  const within = { intervalMs: 200, what: 'the status in the list' };
   let configuration: string;
   beforeAll(async () => {
     const made = await tenant.api.mobile.create({ ...request, type: `${MDL}.listed`, includeStatus: true } as never);
@@ -576,7 +576,7 @@ describe('a document with a status', () => {
 
 describe('a document in an identifier list', () => {
   /** Longer than a change takes until a verifier that retrieves the list notices it. */
-  const within = { timeoutMs: 5000, intervalMs: 200, what: 'the identifier in the list' };
+  const within = { intervalMs: 200, what: 'the identifier in the list' };
   const type = 'org.example.identified';
   const listed = { includeStatus: true, statusMechanism: 'identifier_list' };
 

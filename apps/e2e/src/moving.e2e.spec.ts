@@ -78,11 +78,11 @@ if (!programs) skipSuite('moving to PostgreSQL', 'PostgreSQL is not installed (D
     const offer = { credentials: [issuer.jwtVc], claims };
     await issue(tenant, offer);
     await issue(tenant, { credentials: [issuer.webSemantic], claims });
-    await waitUntil(() => steady.deliveries.length === 2, { timeoutMs: 15_000 });
+    await waitUntil(() => steady.deliveries.length === 2);
     expectStatus(await tenant.api.webhooks.create({ events: ['OpenIdCredentialIssuedSummary'], url: url(flaky) }), 201);
     flaky.respond = () => 503;
     const pending = await issue(tenant, offer);
-    await waitUntil(() => steady.deliveries.length === 3 && flaky.deliveries.length === 1, { timeoutMs: 15_000 });
+    await waitUntil(() => steady.deliveries.length === 3 && flaky.deliveries.length === 1);
     const forgotten = expectStatus(await tenant.api.users.create({ claims: { given_name: 'Eve' } }), 201);
     expect((await tenant.api.users.delete(forgotten.id)).status).toBe(204);
     const seen = await lists(tenant.api, await connectManagement(before, credentials));
@@ -118,7 +118,7 @@ if (!programs) skipSuite('moving to PostgreSQL', 'PostgreSQL is not installed (D
     const api = new TenantApi(tenant.url, token);
     const moved = { ...tenant, token, api };
     const management = await connectManagement(after, credentials);
-    await waitUntil(async () => expectStatus(await api.webhooks.list(), 200).data.length === 2, { timeoutMs: 15_000 });
+    await waitUntil(async () => expectStatus(await api.webhooks.list(), 200).data.length === 2);
     expect(await lists(api, management)).toEqual(seen);
     expect((await api.users.retrieve(forgotten.id)).status).toBe(404);
     const { issued } = await issue(moved, offer);

@@ -59,12 +59,10 @@ describe('a credential that is issued', () => {
   const trace = async (): Promise<ReceivedSpan[]> => {
     const delivery = await waitUntil(() => otlp.spans.find(({ name }) => name === 'deliver webhook'), {
       what: 'the span of the webhook',
-      timeoutMs: 20_000,
     });
     const ofTrace = () => otlp.spans.filter(({ traceId }) => traceId === delivery.traceId);
     await waitUntil(() => ofTrace().some(({ name }) => name === 'project issuance.users'), {
       what: 'the span of the projection',
-      timeoutMs: 20_000,
     });
     return ofTrace();
   };
@@ -178,7 +176,7 @@ describe('a traceparent from a caller', () => {
     const requestId = answer.headers.get('x-request-id');
     const span = await waitUntil(
       () => otlp.spans.find(({ attributes }) => attributes['attestry.request_id'] === requestId),
-      { what: 'the span of the request', timeoutMs: 20_000 },
+      { what: 'the span of the request' },
     );
     expect(span.traceId).not.toBe(traceId);
   });

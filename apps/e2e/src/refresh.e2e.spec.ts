@@ -211,7 +211,6 @@ describe('a refresh token', () => {
     // A job ends them, every 10 s.
     await waitUntil(async () => (await collect(begun, begun.accessToken)).status === 401, {
       what: 'the end of the access token',
-      timeoutMs: 30_000,
     });
   }, 60_000);
 

@@ -49,7 +49,6 @@ const start = async (env: Record<string, string> = {}, port?: number): Promise<P
 };
 const untilReady = (platform: PlatformProcess) =>
   waitUntil(async () => (await hostFetch(`${platform.ready.management}/health/ready`)).status === 200, {
-    timeoutMs: 30_000,
     what: '/health/ready',
   });
 const newUser = async ({ api }: TenantUnderTest) => expectStatus(await api.users.create({ claims }), 201).id;

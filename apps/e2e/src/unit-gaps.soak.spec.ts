@@ -113,7 +113,7 @@ const describeGaps = (
         await dies(redeem());
         const isCounted = gap === 'last append';
         const isListed = async () => (await listedCredentials(offered.userId)).length > 0;
-        if (isCounted) await waitUntil(isListed, { timeoutMs: 20_000 });
+        if (isCounted) await waitUntil(isListed);
         else expect(await isListed()).toBe(false);
 
         // The nonce of the first request is spent from its step on; a fresh one yields the credential.
@@ -127,8 +127,8 @@ const describeGaps = (
 
         // Counted, listed and delivered: what was answered, and what was stored before the answer was lost.
         const issued = gap === 'keys' || isCounted ? 2 : 1;
-        await waitUntil(async () => (await listedCredentials(offered.userId)).length === issued, { timeoutMs: 20_000 });
-        await waitUntil(() => deliveredTo(offered.userId).size === issued, { timeoutMs: 20_000 });
+        await waitUntil(async () => (await listedCredentials(offered.userId)).length === issued);
+        await waitUntil(() => deliveredTo(offered.userId).size === issued);
         expect(await listedCredentials(offered.userId)).toHaveLength(issued);
         const rows = (await rowsOf({ objectId: offered.id })).filter(({ type }) => type.includes('CREDENTIAL'));
         const successes = typesOf(rows).filter((type) => type.endsWith('_SUCCESS'));
@@ -153,10 +153,10 @@ const describeGaps = (
         expect(expectStatus(await tenant.api.users.retrieve(userId), 200).claims).toEqual({ note: 'lost' });
         // A success is listed for an offer that exists, and for no other (ADR 0074).
         const stored = gap === 'last append' ? 2 : 0;
-        await waitUntil(async () => (await offers()) === before + stored, { timeoutMs: 20_000 });
+        await waitUntil(async () => (await offers()) === before + stored);
         expectStatus(await create('after'), 200);
         expect(expectStatus(await tenant.api.users.retrieve(userId), 200).claims).toEqual({ note: 'after' });
-        await waitUntil(async () => (await offers()) === before + stored + 2, { timeoutMs: 20_000 });
+        await waitUntil(async () => (await offers()) === before + stored + 2);
       },
       90_000,
     );
@@ -175,9 +175,7 @@ const describeGaps = (
         await killAtGap(platform, { gap, event: 'OfferCreated' });
         await dies(create());
         let answer = await create();
-        await waitUntil(async () => (answer.status === 409 ? ((answer = await create()), false) : true), {
-          timeoutMs: 30_000,
-        });
+        await waitUntil(async () => (answer.status === 409 ? ((answer = await create()), false) : true));
         const offered = expectStatus(answer, 200);
         expect(expectStatus(await create(), 200)).toEqual(offered);
         expect((await listedUsers()).filter((id) => !before.includes(id))).toEqual([offered.userId]);
@@ -185,7 +183,7 @@ const describeGaps = (
         expect(typesOf(rows)).toEqual([expect.stringMatching(/_SUCCESS$/), expect.stringMatching(/_START$/)]);
         const { credentials } = await new Wallet().collect(offered.uri);
         expect(credentials).toHaveLength(1);
-        await waitUntil(async () => (await listedCredentials(offered.userId)).length === 1, { timeoutMs: 20_000 });
+        await waitUntil(async () => (await listedCredentials(offered.userId)).length === 1);
       },
       90_000,
     );

@@ -98,7 +98,6 @@ describe('a data folder of an earlier version', () => {
     const env = { ...recorded.secrets, ...kept, ...settings };
     const started = await startPlatformProcess({ dataDir, env, startTimeoutMs: PLATFORM_START_MS });
     await waitUntil(async () => (await hostFetch(`${started.ready.management}/health/ready`)).status === 200, {
-      timeoutMs: 30_000,
       what: '/health/ready',
     });
     return started;

@@ -140,7 +140,7 @@ describe('a webhook', () => {
     const working = await listen();
     await subscribe(receiver.url, ['OpenIdCredentialIssuedSummary']);
     await issueOne();
-    await waitUntil(() => receiver.deliveries.length === 4, { timeoutMs: 15_000, what: 'three retries' });
+    await waitUntil(() => receiver.deliveries.length === 4, { what: 'three retries' });
     // Two further deliveries, one after the other, take longer than a retry would.
     let count = 0;
     working.respond = () => (++count < 3 ? 500 : 200);

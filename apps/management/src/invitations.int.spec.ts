@@ -116,7 +116,7 @@ describe('the e-mail of an invitation', () => {
     await invite(email);
     const first = await mail.linkTo(email);
     await invite(email);
-    await waitUntil(() => mail.to(email).length === 2, { timeoutMs: 30_000, what: 'the second e-mail' });
+    await waitUntil(() => mail.to(email).length === 2, { what: 'the second e-mail' });
     await expect(accept(first)).rejects.toMatchObject({ kind: 'invalid' });
     expect(await accept(await mail.linkTo(email))).toMatchObject({ tenantId });
   });
@@ -127,7 +127,6 @@ describe('the e-mail of an invitation', () => {
     await mail.linkTo(email);
     const sealed = (await sealedSecrets()).at(-1)!;
     await waitUntil(async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)), {
-      timeoutMs: 30_000,
       what: 'the key of the secret destroyed',
     });
   });
@@ -137,7 +136,7 @@ describe('the e-mail of an invitation', () => {
     mail.answer = 421;
     const refusals = mail.refused;
     await invite(email);
-    await waitUntil(() => mail.refused > refusals + 1, { timeoutMs: 30_000, what: 'a second try' });
+    await waitUntil(() => mail.refused > refusals + 1, { what: 'a second try' });
     expect(mail.to(email)).toEqual([]);
     expect(engines.health.report().ready).toBe(true);
     mail.answer = 250;
@@ -157,7 +156,7 @@ describe('the e-mail of an invitation', () => {
     expect(mail.refused - refusals).toBeLessThanOrEqual(1);
     const { refused } = mail;
     clock.time += 30_000;
-    await waitUntil(() => mail.refused === refused + 1, { timeoutMs: 30_000, what: 'a second try' });
+    await waitUntil(() => mail.refused === refused + 1, { what: 'a second try' });
     expect(engines.health.report().ready).toBe(true);
     mail.answers.delete(deferred);
     await waitUntil(
@@ -165,12 +164,11 @@ describe('the e-mail of an invitation', () => {
         clock.time += 10_000;
         return mail.to(deferred).length === 1;
       },
-      { timeoutMs: 30_000, what: 'a third try' },
+      { what: 'a third try' },
     );
     expect(await accept(await mail.linkTo(deferred))).toMatchObject({ tenantId });
     const sealed = (await sealedSecrets()).at(-4)!;
     await waitUntil(async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)), {
-      timeoutMs: 30_000,
       what: 'the key of the secret destroyed',
     });
   });
@@ -180,7 +178,7 @@ describe('the e-mail of an invitation', () => {
     mail.senderAnswer = 553;
     const refusals = mail.refused;
     await invite(email);
-    await waitUntil(() => mail.refused > refusals + 1, { timeoutMs: 30_000, what: 'a second try' });
+    await waitUntil(() => mail.refused > refusals + 1, { what: 'a second try' });
     mail.senderAnswer = 250;
     await mail.linkTo(email);
   });
@@ -190,7 +188,7 @@ describe('the e-mail of an invitation', () => {
     mail.answer = 550;
     const refusals = mail.refused;
     await invite(refused);
-    await waitUntil(() => mail.refused > refusals, { timeoutMs: 30_000, what: 'the refusal' });
+    await waitUntil(() => mail.refused > refusals, { what: 'the refusal' });
     mail.answer = 250;
     const other = freshEmail();
     await invite(other);
@@ -239,7 +237,7 @@ describe('the e-mail of an invitation', () => {
       const { refused } = mail;
       mail.answer = 451;
       await invite(email);
-      await waitUntil(() => mail.refused > refused, { timeoutMs: 30_000, what: 'the first try' });
+      await waitUntil(() => mail.refused > refused, { what: 'the first try' });
       await stop();
       mail.answer = 250;
       const before = mail.mails.length;
@@ -263,7 +261,6 @@ describe('the e-mail of an invitation', () => {
       await invite(email);
       const folder = join(dataDir, 'mail');
       const name = await waitUntil(async () => (await readdir(folder)).find((it) => it.endsWith('.eml')), {
-        timeoutMs: 30_000,
         what: 'an e-mail in the folder',
       });
       const text = await readFile(join(folder, name), 'utf8');
@@ -317,11 +314,11 @@ describe('the number of e-mails', () => {
       expect(await refusalOf(inviteTo(other, email))).toMatchObject({ kind: 'tooManyRequests' });
     expect(await invitedOf(other)).toEqual([]);
     // What was sent last is still valid.
-    await waitUntil(() => mail.to(`${name}@people.example`).length > 0, { timeoutMs: 30_000, what: 'an e-mail' });
+    await waitUntil(() => mail.to(`${name}@people.example`).length > 0, { what: 'an e-mail' });
     const last = (await invitedOf(one)).at(-1)!.data as { invitationId: string };
     const latest = () =>
       mail.to(`${name}@people.example`).find(({ messageId }) => messageId!.includes(last.invitationId))?.text;
-    const text = await waitUntil(latest, { timeoutMs: 30_000, what: 'the latest e-mail' });
+    const text = await waitUntil(latest, { what: 'the latest e-mail' });
     expect(await accept(new URL(/http\S+/.exec(text)![0]))).toMatchObject({ tenantId: one });
     expect(mail.to(`${name}@people.example`).length).toBeLessThanOrEqual(5);
   });

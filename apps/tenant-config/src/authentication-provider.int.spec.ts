@@ -221,7 +221,6 @@ describe('authentication providers', () => {
     expect(await list('t5')).toEqual({ data: [] });
     const { vault } = engines;
     await waitUntil(async () => isErased(await vault.sealing.openSealed('t5', 'tenant', sealedSecret)), {
-      timeoutMs: 10_000,
       what: 'the end of the key',
     });
     expect((await create('t5')).id).not.toBe(id);

@@ -98,7 +98,6 @@ describe('the custom domain of a tenant', () => {
     waitUntil(
       () => received.find((it) => it.subject === subject && (it.data as { tenantId: string }).tenantId === tenantId),
       {
-        timeoutMs: 10_000,
         what: subject,
       },
     );
@@ -415,7 +414,6 @@ describe('the custom domain of a tenant', () => {
     ]);
     await heard(customDomainWithdrawn.subject, 't11');
     await waitUntil(async () => (await ownerOf('eleven.example')) === undefined, {
-      timeoutMs: 5000,
       what: 'the release',
     });
     await verified('t12', 'eleven.example');

@@ -63,7 +63,7 @@ export class MailReceiver {
 
   /** The link in the newest e-mail to an address; waits for the first one. */
   async linkTo(address: string): Promise<URL> {
-    const mail = await waitUntil(() => this.to(address).at(-1), { timeoutMs: 30_000, what: `an e-mail to ${address}` });
+    const mail = await waitUntil(() => this.to(address).at(-1), { what: `an e-mail to ${address}` });
     const link = /^http\S+$/m.exec(mail.text ?? '')?.[0];
     if (!link) throw new Error(`no link in the e-mail to ${address}`);
     return new URL(link);

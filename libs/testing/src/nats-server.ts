@@ -109,6 +109,6 @@ export class NatsServer {
   }
 
   private async ready(): Promise<void> {
-    await waitUntil(() => answers(this.port), { timeoutMs: 15_000, what: 'nats-server to listen' });
+    await waitUntil(() => answers(this.port), { what: 'nats-server to listen' });
   }
 }

@@ -89,6 +89,6 @@ export class RedisServer {
   }
 
   private async ready(): Promise<void> {
-    await waitUntil(() => answers(this.port), { timeoutMs: 15_000, what: 'the Redis server to listen' });
+    await waitUntil(() => answers(this.port), { what: 'the Redis server to listen' });
   }
 }

@@ -1,5 +1,5 @@
 export interface WaitOptions {
-  /** Milliseconds; default 20,000. */
+  /** Milliseconds; default 60,000: it ends a test that hangs. A bound that a test is about is measured by it. */
   timeoutMs?: number;
   /** Milliseconds between two polls; default 20. */
   intervalMs?: number;
@@ -13,7 +13,7 @@ export interface WaitOptions {
  */
 export const waitUntil = async <T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 20_000, intervalMs = 20, what = 'a condition' }: WaitOptions = {},
+  { timeoutMs = 60_000, intervalMs = 20, what = 'a condition' }: WaitOptions = {},
 ): Promise<Exclude<T, undefined | null | false | 0 | ''>> => {
   const end = performance.now() + timeoutMs;
   for (;;) {

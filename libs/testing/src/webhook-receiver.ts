@@ -98,7 +98,7 @@ export class WebhookReceiver {
   }
 
   /** The first delivery that fits, now or later. */
-  waitFor(fits: (delivery: Delivery) => boolean = () => true, timeoutMs = 10_000): Promise<Delivery> {
+  waitFor(fits: (delivery: Delivery) => boolean = () => true, timeoutMs = 60_000): Promise<Delivery> {
     return waitUntil(() => this.deliveries.find(fits), { timeoutMs, what: 'a webhook' }) as Promise<Delivery>;
   }
 

@@ -234,7 +234,7 @@ export class Verification {
           const now = await types();
           return now.length > 1 && now;
         },
-        { what: `the trail of tenant ${entry.id}`, timeoutMs: 30_000 },
+        { what: `the trail of tenant ${entry.id}` },
       );
       if (found.join() !== 'TENANT_CREATE_SUCCESS,TENANT_CREATE_START')
         this.ledger.fault(`the trail of tenant ${entry.id} is ${found.join()}`);

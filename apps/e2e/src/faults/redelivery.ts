@@ -31,7 +31,7 @@ export const redeliverOperations = async (stage: Stage, kills: number): Promise<
     for (let kill = 0; kill < kills; kill++) {
       for (const process of recorders) process.launch();
       const holds = async () => (await Promise.all(recorders.map(heldLeases))).some((leases) => leases.has(CONSUMER));
-      await waitUntil(holds, { timeoutMs: 30_000, what: 'analytics to read again' });
+      await waitUntil(holds, { what: 'analytics to read again' });
       await pause(random.integer(0, 300));
       await Promise.all(recorders.map((process) => process.end('SIGKILL')));
     }

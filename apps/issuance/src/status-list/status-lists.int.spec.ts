@@ -177,7 +177,6 @@ const publishedInTime = async (
   tenantId: string,
   listId: string,
   when: (token: string) => boolean = () => true,
-  timeoutMs = 10_000,
   beforehand?: () => Promise<unknown>,
 ) => {
   let token = '';
@@ -186,12 +185,12 @@ const publishedInTime = async (
     token = (await fetchToken(tenantId, listId)).body;
     return when(token);
   };
-  await waitUntil(isPublished, { what: 'the token of the list', timeoutMs });
+  await waitUntil(isPublished, { what: 'the token of the list' });
   return token;
 };
 /** The same, without the pause before the run. */
-const published = (tenantId: string, listId: string, when?: (token: string) => boolean, timeoutMs?: number) =>
-  publishedInTime(tenantId, listId, when, timeoutMs, () => publishNow(listId));
+const published = (tenantId: string, listId: string, when?: (token: string) => boolean) =>
+  publishedInTime(tenantId, listId, when, () => publishNow(listId));
 const claimsOfCwt = (base64: string) => {
   const { contents } = decode<Tag>(Buffer.from(base64, 'base64'), { ignoreGlobalTags: true });
   return decode<Map<number, unknown>>((contents as Uint8Array[])[2]!, { preferMap: true });
@@ -817,7 +816,7 @@ describe('a status list', () => {
         const served = await ifServed(fetchToken(tenantId, key.listId));
         return served !== undefined && served.body !== first;
       };
-      await waitUntil(isServed, { what: 'the token', timeoutMs: 5000 });
+      await waitUntil(isServed, { what: 'the token' });
       expect(await isSignedAgain(key)).toBe(true);
       const row = await lists().find(key);
       await lists().running.rebuild();
@@ -1058,7 +1057,7 @@ describe('a status list', () => {
     const [allocated] = await replica().allocate(tenantOf(tenantId), seriesOf(tenantId), 1);
     await change(tenantId, await record(tenantId, allocated!), 'invalid');
     // 300 lists fail first.
-    await publishedInTime(tenantId, key.listId, (current) => statusIn(current, allocated!.index) === 1, 30_000);
+    await publishedInTime(tenantId, key.listId, (current) => statusIn(current, allocated!.index) === 1);
 
     const now = () => engines.clock.now();
     const dueAt = async (time: Date) =>
@@ -1074,9 +1073,9 @@ describe('a status list', () => {
     });
     // Each attempt is later than the one before.
     ahead += 400_000;
-    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again', timeoutMs: 30_000 });
+    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again' });
     ahead += 400_000;
-    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again', timeoutMs: 30_000 });
+    await waitUntil(async () => (await dueAt(now())) === 0, { what: 'all to be tried again' });
     expect(await dueAt(new Date(now().getTime() + 500))).toBe(0);
     await publishedInTime(tenantId, key.listId, (current) => decodeJwt(current).iat! * 1000 > Date.now() + 700_000);
     // A change is tried at once.
@@ -1193,7 +1192,7 @@ describe('a list that is a credential', () => {
     ] as const) {
       await change(tenantId, credentialId, status, 'ldp_vc');
       const isShown = async () => (await isRevoked(await publishedCredential(tenantId, listId), first)) === revoked;
-      await waitUntil(isShown, { what: `the status ${status}`, timeoutMs: 5000 });
+      await waitUntil(isShown, { what: `the status ${status}` });
       expect(await isRevoked(await publishedCredential(tenantId, listId), second)).toBe(false);
     }
   });

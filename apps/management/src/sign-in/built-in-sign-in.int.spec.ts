@@ -480,7 +480,7 @@ describe('a browser known to the account', () => {
     const before = mail.to(email).length;
     const page = await traveler.submitTo('/browser', {});
     expect([page.status, page.text.includes('Check your e-mail')]).toEqual([200, true]);
-    await waitUntil(() => mail.to(email).length > before, { timeoutMs: 30_000, what: 'the link' });
+    await waitUntil(() => mail.to(email).length > before, { what: 'the link' });
     const link = /http\S+/.exec(mail.to(email).at(-1)!.text!)![0];
     const twice = new Visitor();
     // Opening a link changes nothing.
@@ -518,7 +518,7 @@ describe('links that a third party has requested', () => {
       await signInWith(attacker, email, 'guess');
       expect((await attacker.submitTo('/browser', {})).status).toBe(200);
     }
-    await waitUntil(() => mail.to(email).length === before + 3, { timeoutMs: 30_000, what: 'the links' });
+    await waitUntil(() => mail.to(email).length === before + 3, { what: 'the links' });
     const link = /http\S+/.exec(mail.to(email).at(-1)!.text!)![0];
     clock.time += HOUR - 60_000;
     const owner = new Visitor();
