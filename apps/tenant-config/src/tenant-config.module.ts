@@ -29,11 +29,10 @@ import { useCases } from './use-cases.generated.js';
     {
       provide: Outbound,
       useFactory: (config: PlatformConfig, resolver: OutboundResolver) =>
-        new Outbound(
-          config.allowPrivateTargets,
-          resolver,
-          new InnerHosts(config.providerHosts, new EngineAddresses(config)),
-        ),
+        new Outbound(config.allowPrivateTargets, resolver, {
+          innerHosts: new InnerHosts(config.providerHosts, new EngineAddresses(config)),
+          ports: config.outboundPorts,
+        }),
       inject: [PlatformConfig, OutboundResolver],
     },
     Discovery,

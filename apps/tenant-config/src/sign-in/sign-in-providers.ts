@@ -180,7 +180,7 @@ export class SignInProviders {
     if (typeof url !== 'string' || !URL.canParse(url))
       throw new DocumentInvalid('the discovery document has no jwks_uri', true);
     // The document may have changed since the provider was saved.
-    const fault = this.discovery.faultOfPort(tenantId, url);
+    const fault = this.outbound.faultOfPort(tenantId, url);
     if (fault !== undefined) throw new DocumentInvalid(`jwks_uri in the discovery document ${fault}`);
     return fetchDocument(this.outbound, url, { tenantId, deadline });
   }
