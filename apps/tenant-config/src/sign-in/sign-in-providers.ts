@@ -11,7 +11,6 @@ import {
   Outbound,
   PlatformConfig,
   ProviderKeys,
-  serviceContext,
   type Logger,
 } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
@@ -141,7 +140,7 @@ export class SignInProviders {
       settings.clientId,
       {},
       settings.tokenEndpointAuthMethod === 'private_key_jwt'
-        ? this.byKey(tenantId, document.issuer, events)
+        ? this.byKey(tenantId, document.issuer)
         : authentication(settings, secret),
     );
     client.timeout = REQUEST_MS / 1000;
@@ -151,14 +150,13 @@ export class SignInProviders {
   }
 
   /** `private_key_jwt` (OpenID Connect Core 1.0 §9), for the issuer alone: another audience would let a third party use it (RFC 7523bis). */
-  private byKey(tenantId: string, issuer: string, { requestId }: EventContext): oidc.ClientAuth {
+  private byKey(tenantId: string, issuer: string): oidc.ClientAuth {
     const authenticate = async (clientId: string, body: URLSearchParams): Promise<void> => {
       const now = Math.floor(this.clock.now().getTime() / 1000);
-      const events = serviceContext('tenant-config.client-keys', tenantId, requestId);
       const claims = { iss: clientId, sub: clientId, aud: issuer, jti: randomUUID(), iat: now, exp: now + 60 };
       body.set('client_id', clientId);
       body.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
-      const assertion = await this.clientKeys.signJwt(tenantId, claims, events).catch((error: unknown) => {
+      const assertion = await this.clientKeys.signJwt(tenantId, claims).catch((error: unknown) => {
         throw new ClientKeyFailed(error);
       });
       body.set('client_assertion', assertion);
