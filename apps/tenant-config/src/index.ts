@@ -1,4 +1,5 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
+import { clientKeysProjection } from './client-keys/client-keys.projection.js';
 import { TenantConfigModule } from './tenant-config.module.js';
 import { PUBLISHED } from './tenant-config.reactions.js';
 
@@ -7,5 +8,5 @@ export const tenantConfigService: ServiceDefinition = {
   needs: ['domain', 'keys'],
   publishes: PUBLISHED.map(({ category }) => category),
   module: TenantConfigModule,
-  projections: [],
+  projections: [{ projection: clientKeysProjection, follows: 'domain' }],
 };

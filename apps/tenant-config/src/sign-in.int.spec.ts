@@ -1,6 +1,7 @@
 /** @engines embedded postgres */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -32,7 +33,6 @@ import { OpenIdProvider, RedirectBrowser, TENANT_CLIENT, TEST_SETTINGS } from '@
 import { chosenEngines } from '@attestry/testing/services';
 import {
   createLocalJWKSet,
-  decodeProtectedHeader,
   exportJWK,
   generateKeyPair,
   jwtVerify,
@@ -46,6 +46,7 @@ import {
   authenticationProvider,
   authenticationProviderStream,
 } from './authentication-provider/authentication-provider.state.js';
+import { clientKeysStream } from './client-keys/client-keys.state.js';
 import { tenantConfigService } from './index.js';
 
 const servers: Server[] = [];
@@ -80,13 +81,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const contextOf = (tenantId: string): ClientContext => ({
-  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c' },
-  requestId: randomUUID(),
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
+/** Ids of all requests. */
+const requestIds: string[] = [];
+const contextOf = (tenantId: string): ClientContext => {
+  const requestId = randomUUID();
+  requestIds.push(requestId);
+  return {
+    tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
+    caller: { kind: 'client', clientId: 'c' },
+    requestId,
+    operation: 'test',
+    deadline: Date.now() + 20_000,
+  };
+};
 const tenantWith = async (more: Partial<AuthenticationProviderRequest> = {}) => {
   const tenantId = randomUUID();
   const body = {
@@ -275,7 +282,6 @@ describe('a provider at which the client authenticates by a key', () => {
   const tenantId = randomUUID();
   const keySet = () =>
     gateway.call(retrieveClientKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } } as PublicContext);
-  const kids = async () => (await keySet()).keys.map(({ kid }) => kid);
   /** Forms that its token endpoint and that of pushed requests received; both refuse. */
   const forms: URLSearchParams[] = [];
   let issuer: string;
@@ -312,7 +318,6 @@ describe('a provider at which the client authenticates by a key', () => {
     expect(await codeOf(complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`)))).toBe('server_error');
     return forms.map((form) => form.get('client_assertion')!);
   };
-  const kidOf = (assertion: string) => decodeProtectedHeader(assertion).kid;
 
   it('gets an assertion by a published key, for its issuer alone, at both endpoints [T759]', async () => {
     const { keys } = await keySet();
@@ -339,24 +344,9 @@ describe('a provider at which the client authenticates by a key', () => {
       expect([form.get('client_id'), form.has('client_secret')]).toEqual(['attestry', false]);
     }
     expect(await keySet()).toEqual({ keys });
-  });
-
-  it('sees a new key before it signs, and the old one after it signed last [T762]', async () => {
-    const [first] = await kids();
-    const day = 86_400_000;
-    clock.ahead = 366 * day;
-    expect((await assertions()).map(kidOf)).toEqual([first, first]);
-    const [, second] = await kids();
-    expect(second).not.toBe(first);
-    clock.ahead += 599_000;
-    expect((await assertions()).map(kidOf)).toEqual([first, first]);
-    clock.ahead += 2000;
-    expect((await assertions()).map(kidOf)).toEqual([second, second]);
-    expect(await kids()).toEqual([first, second]);
-    clock.ahead += day;
-    expect((await assertions()).map(kidOf)).toEqual([second, second]);
-    expect(await kids()).toEqual([second]);
-    clock.ahead = 0;
+    // The client of a provider is that of many requests: its key names none.
+    const [chosen] = await engines.events.readStream(clientKeysStream(tenantId));
+    expect(requestIds).not.toContain(chosen!.metadata.requestId);
   });
 });
 
@@ -467,6 +457,8 @@ describe('signing in at a provider that misbehaves', () => {
   let rotateTo: (kid: string) => Promise<NonNullable<Hostile['signer']>>;
   let keysRequested = 0;
   let pushed = 0;
+  /** What the endpoint of pushed requests received last. */
+  let pushedForm = new URLSearchParams();
   let keysStatus = 200;
   /** Authorization headers that the UserInfo endpoint received. */
   const userInfoTokens: (string | undefined)[] = [];
@@ -543,7 +535,10 @@ describe('signing in at a provider that misbehaves', () => {
       if (request.url === '/par') {
         pushed += 1;
         const answer = { request_uri: 'urn:ietf:params:oauth:request_uri:x', expires_in: 60 };
-        return json(hostile.pushStatus ? { error: 'invalid_request' } : answer, hostile.pushStatus ?? 201);
+        return void text(request).then((form) => {
+          pushedForm = new URLSearchParams(form);
+          json(hostile.pushStatus ? { error: 'invalid_request' } : answer, hostile.pushStatus ?? 201);
+        });
       }
       requested += 1;
       if (hostile.slow) return undefined;
@@ -628,6 +623,24 @@ describe('signing in at a provider that misbehaves', () => {
     clock.ahead = 0;
   });
 
+  it('is cached with others by the size of its documents [T838]', async () => {
+    const before = published;
+    published = [{ ...before[0]!, more: 'x'.repeat(1_000_000) } as JWK];
+    const tenants: string[] = [];
+    for (let n = 0; n < 17; n++) {
+      const { tenantId: tenant } = await tenantWith({ url });
+      expect(await signIn({}, undefined, tenant)).toMatchObject({ subjectId: 'zoe' });
+      tenants.push(tenant);
+    }
+    published = before;
+    const requestsOf = async (tenant: string) => {
+      const until = discovered;
+      await began(tenant);
+      return discovered - until;
+    };
+    expect([await requestsOf(tenants.at(-1)!), await requestsOf(tenants[0]!)]).toEqual([0, 1]);
+  }, 60_000);
+
   describe('with an endpoint of pushed requests', () => {
     const endpoint = () => ({ pushed_authorization_request_endpoint: `${url}/par` });
     const elsewhere = () => ({ pushed_authorization_request_endpoint: url.replace('127.0.0.1', 'localhost') + '/par' });
@@ -673,6 +686,39 @@ describe('signing in at a provider that misbehaves', () => {
         expect(await sentBy(required, { pushStatus })).toEqual([code, 1]);
       },
     );
+
+    it('is not used for 30 s after it failed, unless the provider requires it [T836]', async () => {
+      const isPushed = async (tenant: string, how: Hostile = { pushStatus: 404 }) => {
+        hostile = how;
+        const before = pushed;
+        await codeOf(began(tenant));
+        return pushed > before;
+      };
+      announced = endpoint() as never;
+      const [{ tenantId: one }, { tenantId: other }] = [await tenantWith({ url }), await tenantWith({ url })];
+      expect([await isPushed(one), await isPushed(one), await isPushed(other)]).toEqual([true, false, true]);
+      clock.ahead += 29_000;
+      expect(await isPushed(one)).toBe(false);
+      clock.ahead += 1000;
+      expect([await isPushed(one, {}), await isPushed(one)]).toEqual([true, true]);
+      announced = { ...endpoint(), require_pushed_authorization_requests: true } as never;
+      const { tenantId: strict } = await tenantWith({ url });
+      expect([await isPushed(strict), await isPushed(strict)]).toEqual([true, true]);
+      clock.ahead = 0;
+    });
+
+    it('gets no query of the authorization endpoint, which stays in the address [T837]', async () => {
+      announced = { ...endpoint(), authorization_endpoint: `${url}/authorize?tenant=1&prompt=login&x` } as never;
+      hostile = {};
+      const { tenantId: tenant } = await tenantWith({ url, staticRequestParameters: { prompt: 'consent' } });
+      const flow = await began(tenant);
+      expect(flow.url).toMatch(/^[^?]*\?tenant=1&x&client_id=attestry&request_uri=/);
+      const names = [...pushedForm.keys()];
+      expect(pushedForm.get('prompt')).toBe('consent');
+      expect(names).toEqual([...new Set(names)]);
+      expect(names).not.toContain('tenant');
+      expect(names).not.toContain('x');
+    });
   });
 
   describe('when it is checked', () => {

@@ -10,6 +10,7 @@ import {
 import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
 import { Discovery } from './authentication-provider/discovery.js';
 import { ClientKeys } from './client-keys/client-keys.js';
+import { KeepClientKeysFresh } from './client-keys/keep-client-keys-fresh.js';
 import { DomainUsage } from './custom-domain/domain-usage.js';
 import { SignInProviders } from './sign-in/sign-in-providers.js';
 import { UserInfo } from './sign-in/user-info.js';
@@ -29,17 +30,17 @@ import { useCases } from './use-cases.generated.js';
     {
       provide: Outbound,
       useFactory: (config: PlatformConfig, resolver: OutboundResolver) =>
-        new Outbound(
-          config.allowPrivateTargets,
-          resolver,
-          new InnerHosts(config.providerHosts, new EngineAddresses(config)),
-        ),
+        new Outbound(config.allowPrivateTargets, resolver, {
+          innerHosts: new InnerHosts(config.providerHosts, new EngineAddresses(config)),
+          ports: config.outboundPorts,
+        }),
       inject: [PlatformConfig, OutboundResolver],
     },
     Discovery,
     ProviderSecrets,
     SignInProviders,
     ClientKeys,
+    KeepClientKeysFresh,
     UserInfo,
     Budgets,
     // reactions

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { customDomainVerified, customDomainWithdrawn, issuerDomainVerified } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
-import { fact, Reactions, serviceContext, type Fact } from '@attestry/service-kit';
+import { fact, Reactions, recordPurgedTenants, serviceContext, type Fact } from '@attestry/service-kit';
 import { authenticationProvider } from './authentication-provider/authentication-provider.state.js';
 import { ProviderSecrets } from './authentication-provider/provider-secrets.js';
 import { endWithTenant } from './custom-domain/custom-domain.decisions.js';
@@ -64,6 +64,7 @@ export class TenantConfigReactions implements OnApplicationBootstrap {
         for (const stored of events) await this.destroySecret(stored);
       },
     });
+    recordPurgedTenants('tenant-config.forgotten-tenants', this.reactions, this.streams);
     this.reactions.consumeEach('tenant-config.deleted-tenants', (message) => this.endDomain(message));
   }
 

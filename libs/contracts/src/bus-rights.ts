@@ -84,7 +84,12 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
     ],
     formerReads: [['event.>']],
   },
-  'tenant-config': { consumes: [reading('tenant-config.deleted-tenants', tenantDeleted)] },
+  'tenant-config': {
+    consumes: [
+      reading('tenant-config.deleted-tenants', tenantDeleted),
+      reading('tenant-config.forgotten-tenants', tenantPurged),
+    ],
+  },
   dids: {
     consumes: [
       reading('dids.linked-domain', customDomainVerified, customDomainWithdrawn),

@@ -51,7 +51,16 @@ export {
   type SignInRecord,
 } from './sign-in-store.js';
 export { EmbeddedSignInStore, type EmbeddedSignInStoreOptions } from './embedded/embedded-sign-in-store.js';
-export { base62, newId, pooledBytes, randomDigits, randomPick, randomSecret, type ByteSource } from './secrets.js';
+export {
+  base62,
+  newId,
+  pooledBytes,
+  randomDigits,
+  randomPick,
+  randomSecret,
+  successorId,
+  type ByteSource,
+} from './secrets.js';
 export {
   InvalidKey,
   decodeBls12381G2Multikey,

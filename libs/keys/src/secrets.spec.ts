@@ -1,6 +1,14 @@
-import { base62, newId, pooledBytes, randomDigits, randomSecret } from './secrets.js';
+import { base62, newId, pooledBytes, randomDigits, randomSecret, successorId } from './secrets.js';
 
 describe('secrets', () => {
+  it('successorId: a UUID that follows from the key, and is another one for each', () => {
+    const [first, second] = [newId(), newId()];
+    expect(successorId(first)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(successorId(first)).toBe(successorId(first));
+    const chain = [first, second, successorId(first), successorId(second), successorId(successorId(first))];
+    expect(new Set(chain).size).toBe(chain.length);
+  });
+
   it('randomSecret: 32 bytes by default, as many as asked, never twice the same', () => {
     expect(Buffer.from(randomSecret(), 'base64url')).toHaveLength(32);
     expect(Buffer.from(randomSecret(16), 'base64url')).toHaveLength(16);

@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 
 /** The next bytes, each uniform: the system's generator, or a deterministic stream (see service-kit's attempts). */
 export type ByteSource = (length: number) => Buffer;
@@ -48,3 +48,14 @@ export const base62 = (length: number, from?: ByteSource): string => randomPick(
 
 /** A random UUID (RFC 9562, version 4). */
 export const newId = (): string => randomUUID();
+
+/**
+ * Id of the key that replaces another one, a UUID (RFC 9562 §5.8): the same for each attempt, so that a key that was created by an
+ * interrupted rotation is that of the next attempt.
+ */
+export const successorId = (keyId: string): string => {
+  const hash = createHash('sha256').update(`key after ${keyId}`).digest();
+  hash[6] = 0x80 | (hash[6]! & 0x0f);
+  hash[8] = 0x80 | (hash[8]! & 0x3f);
+  return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+};

@@ -19,6 +19,14 @@ export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVa
       expect(await signingKeys().listSigningKeys(A, 'did')).toEqual(made);
     });
 
+    it('are the same for all that create them at once under given ids', async () => {
+      const create = () =>
+        signingKeys().createSigningKeys(A, 'webhook', ['Ed25519'], ['00000000-0000-4000-8000-000000000001']);
+      const [one, other] = await Promise.all([create(), create()]);
+      expect(other).toEqual(one);
+      expect(await signingKeys().listSigningKeys(A, 'webhook')).toEqual(one);
+    });
+
     it('creates several at once and lists them oldest first, by tenant and purpose, also after a restart', async () => {
       const made = await signingKeys().createSigningKeys(A, 'did', ['P-256', 'Ed25519', 'X25519', 'Bls12381G2']);
       const later = await signingKeys().createSigningKey(A, 'did', 'P-256');

@@ -76,8 +76,15 @@ export class StoredSigningKeys extends SigningKeys {
     const rows = algorithms.map((algorithm, index) =>
       this.generateSigningKey(tenantKey, tenantId, purpose, algorithm, keyIds?.[index]),
     );
-    const outcome = await this.store.call('putSigningKeys', { tenant: tenantId, rows });
-    if (outcome === 'destroyed') throw new KeyNotFound(tenantId);
+    try {
+      const outcome = await this.store.call('putSigningKeys', { tenant: tenantId, rows });
+      if (outcome === 'destroyed') throw new KeyNotFound(tenantId);
+    } catch (error) {
+      // Another caller has created them meanwhile.
+      const made = keyIds && (await this.findSigningKeys(tenantId, keyIds));
+      if (made) return made;
+      throw error;
+    }
     for (const algorithm of algorithms) this.newest.evict(cacheName(tenantId, purpose, algorithm));
     return rows.map(signingKeyOf);
   }

@@ -22,6 +22,8 @@ export { ReplayedDestructions } from './replayed-destructions.js';
 export { FailingRows, type FailingRowsOptions } from './failing-rows.js';
 export { UnchangedRows } from './unchanged-rows.js';
 export { PeriodicWork } from './periodic-work.js';
+export { KeyRotation, type RotatedKeys } from './key-rotation/key-rotation.js';
+export { publishedKeysProjection, type KeyChange } from './key-rotation/published-keys.projection.js';
 export * from './admin-server.js';
 export { METRICS, type MetricDefinition, type MetricKey } from './metrics/metric-definitions.js';
 export { Metrics } from './metrics/metrics.js';

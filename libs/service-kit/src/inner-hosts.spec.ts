@@ -137,6 +137,37 @@ describe('addresses of engines [T770]', () => {
   });
 });
 
+describe('the port of a provider [T768]', () => {
+  const innerHosts = new InnerHosts({ 'sso.uni.example:8443': [A] }, { current: async () => new Set<string>() });
+  const ONE = 'must use the port that the operator allows (OUTBOUND_PORTS): 443';
+  const SEVERAL = 'must use one of the ports that the operator allows (OUTBOUND_PORTS): 443, 9443';
+
+  it.each<[unknown, readonly number[], string | undefined]>([
+    ['https://sso.uni.example/', [], undefined],
+    ['https://sso.uni.example:443/', [], undefined],
+    ['https://sso.uni.example:8443/', [], undefined],
+    ['https://sso.uni.example:9443/', [], ONE],
+    ['https://sso.uni.example:9443/', [443], ONE],
+    ['https://sso.uni.example:9443/', [9443], undefined],
+    ['https://sso.uni.example:9444/', [443, 9443], SEVERAL],
+    ['no address:9444', [], undefined],
+    [9444, [], undefined],
+  ])('of %j with %j', async (url, ports, fault) => {
+    const outbound = new Outbound(false, undefined, { innerHosts, ports });
+    expect(outbound.faultOfPort(A, url)).toBe(fault);
+    await outbound.close();
+  });
+
+  it('is listed for a tenant, and any where private targets are allowed', async () => {
+    const [guarded, open] = [false, true].map((allowed) => new Outbound(allowed, undefined, { innerHosts, ports: [] }));
+    expect(guarded!.faultOfPort(B, 'https://sso.uni.example:8443/')).toBe(ONE);
+    expect(open!.faultOfPort(B, 'https://sso.uni.example:8443/')).toBeUndefined();
+    const others = new Outbound(false);
+    expect(others.faultOfPort(A, 'https://sso.uni.example:8443/')).toBe(ONE);
+    await Promise.all([guarded!, open!, others].map((outbound) => outbound.close()));
+  });
+});
+
 describe('calls to a listed host [T769]', () => {
   const limits = { timeoutMs: 1000, maxBytes: 100 };
   let server: Server;
@@ -154,7 +185,7 @@ describe('calls to a listed host [T769]', () => {
   const outboundOf = (answers: () => string[], filter = async (found: readonly LookupAddress[]) => found) => {
     const hosts = new InnerHosts({ [host]: [A] }, { current: async () => new Set<string>() });
     hosts.filter = filter;
-    return new Outbound(false, { addresses: async () => answers().map(addressOf) }, hosts);
+    return new Outbound(false, { addresses: async () => answers().map(addressOf) }, { innerHosts: hosts, ports: [] });
   };
   const failureOf = async (outbound: Outbound, url: string, tenantId: string) => {
     const error: unknown = await outbound.send(url, { ...limits, tenantId }).catch((thrown: unknown) => thrown);

@@ -153,12 +153,12 @@ export class Outbound implements OnApplicationShutdown {
 
   /**
    * @param resolver whose answers are checked
-   * @param innerHosts that may have addresses of private networks; only for calls to providers
+   * @param providers rules for calls to authentication providers: hosts that may have addresses of private networks, and ports beside 443
    */
   constructor(
     private readonly allowPrivate: boolean,
     private readonly resolver: Pick<OutboundResolver, 'addresses'> = new OutboundResolver(),
-    private readonly innerHosts?: InnerHosts,
+    private readonly providers?: { innerHosts: InnerHosts; ports: readonly number[] },
   ) {}
 
   /**
@@ -171,7 +171,17 @@ export class Outbound implements OnApplicationShutdown {
 
   /** Whether the operator listed host and port of a URL for the tenant. */
   isListed(tenantId: string, url: string): boolean {
-    return URL.canParse(url) && this.innerHosts?.isListed(tenantId, new URL(url)) === true;
+    return URL.canParse(url) && this.providers?.innerHosts.isListed(tenantId, new URL(url)) === true;
+  }
+
+  /** What is wrong with the port of a provider's URL. Where private targets are allowed, providers listen on arbitrary ports. No URL has no port. */
+  faultOfPort(tenantId: string, url: unknown): string | undefined {
+    if (this.allowPrivate || typeof url !== 'string' || !URL.canParse(url)) return undefined;
+    const { port } = new URL(url);
+    const { ports = [] } = this.providers ?? {};
+    if (port === '' || ports.includes(Number(port)) || this.isListed(tenantId, url)) return undefined;
+    const allowed = [...new Set([443, ...ports])];
+    return `must use ${allowed.length > 1 ? 'one of the ports' : 'the port'} that the operator allows (OUTBOUND_PORTS): ${allowed.join(', ')}`;
   }
 
   /**
@@ -249,11 +259,11 @@ export class Outbound implements OnApplicationShutdown {
     const rule = this.allowPrivate ? ANY : PUBLIC;
     if (tenantId === OPERATOR) return (this.operatorAgent ??= guardedAgent(rule, dnsLookup));
     // A look-up knows no port: a listed host and port has connections of its own, and the host has others for all other ports.
-    const isListed = !this.allowPrivate && this.innerHosts?.isListed(tenantId, target) === true;
+    const isListed = !this.allowPrivate && this.providers?.innerHosts.isListed(tenantId, target) === true;
     const key = isListed ? `${tenantId} ${target.host}` : tenantId;
     let agent = this.agents.get(key);
     if (!agent) {
-      agent = guardedAgent(isListed ? innerRule(this.innerHosts!) : rule, (host, _options, callback) => {
+      agent = guardedAgent(isListed ? innerRule(this.providers!.innerHosts) : rule, (host, _options, callback) => {
         this.resolver.addresses(tenantId, host).then(
           (addresses) => callback(null, [...addresses]),
           (error: Error) => callback(error, []),

@@ -10,7 +10,8 @@ type PurgedTenantState = { status: 'present' | 'purged' };
 
 /** Records in a service's own streams that a tenant was purged: its projections delete the rows, also in a rebuild. */
 export const purgedTenant = (service: ServiceName): Aggregate<PurgedTenantState, PurgedTenantEvent> => ({
-  category: `${service}ForgottenTenant`,
+  // Categories have no hyphen.
+  category: `${service.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())}ForgottenTenant`,
   initial: { status: 'present' },
   types: { TenantForgotten: 1 },
   evolve: () => ({ status: 'purged' }),

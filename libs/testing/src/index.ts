@@ -33,6 +33,7 @@ export type { Wave } from './durable-waves-probe.js';
 export * from './management-api.js';
 export * from './nats-server.js';
 export * from './openid-provider.js';
+export { startProviderProcess, type ProviderProcess } from './provider-process.js';
 export * from './otlp-receiver.js';
 export * from './describe-on-postgres.js';
 export * from './platform-process.js';

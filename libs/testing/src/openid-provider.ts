@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Provider as ProviderClass } from 'oidc-provider';
+import { hostFetch } from './host-fetch.js';
 import { RedirectBrowser } from './redirect-browser.js';
 
 /** A person of the provider. */
@@ -20,6 +21,15 @@ const CLIENT = { client_id: 'portal', client_secret: 'a secret of the portal', r
 export const TENANT_CLIENT = { clientId: 'attestry', clientSecret: 'the-secret-of-the-client-0815' };
 const DISCOVERY = '/.well-known/openid-configuration';
 const CALLBACK = '/v1/oauth/authentication/callback';
+
+/** How the client of a tenant is registered. */
+export interface ProviderOptions {
+  /** Takes pushed authorization requests (RFC 9126). */
+  pushed?: boolean;
+  isPushRequired?: boolean;
+  /** Keys by which the client authenticates, instead of its secret; not under Jest, where the provider refuses every key set. */
+  jwksUri?: string;
+}
 
 /** The level that a request asks for. */
 const levelOf = ({ acr_values, claims }: Record<string, unknown>): string =>
@@ -44,12 +54,11 @@ export class OpenIdProvider {
   /**
    * @param audience of the access tokens: the resource they are for (RFC 8707)
    * @param userInfo where the claims are: by default in the ID token; otherwise only in UserInfo, as JSON or as a JWT
-   * @param options whether it takes or requires pushed authorization requests (RFC 9126)
    */
   static async start(
     audience: string,
     userInfo?: 'json' | 'jwt',
-    { pushed = false, isPushRequired = false } = {},
+    { pushed = false, isPushRequired = false, jwksUri }: ProviderOptions = {},
   ): Promise<OpenIdProvider> {
     // Loaded on demand, because it prints a message when it is loaded.
     const { Provider } = await import('oidc-provider');
@@ -69,7 +78,13 @@ export class OpenIdProvider {
         },
         {
           client_id: TENANT_CLIENT.clientId,
-          client_secret: TENANT_CLIENT.clientSecret,
+          ...(jwksUri === undefined
+            ? { client_secret: TENANT_CLIENT.clientSecret }
+            : {
+                token_endpoint_auth_method: 'private_key_jwt' as const,
+                token_endpoint_auth_signing_alg: 'ES256' as const,
+                jwks_uri: jwksUri,
+              }),
           redirect_uris: [`https://tenant.example${CALLBACK}`],
           response_types: ['code'],
           ...(userInfo === 'jwt' && { userinfo_signed_response_alg: 'RS256' as const }),
@@ -80,6 +95,8 @@ export class OpenIdProvider {
         profile: ['name', 'given_name', 'family_name', 'birthdate'],
         email: ['email', 'email_verified'],
       },
+      // Of the key set; its own refuses addresses of this machine.
+      fetch: (url, init) => hostFetch(url, init as RequestInit),
       conformIdTokenClaims: userInfo !== undefined,
       acrValues: ['1', '2'],
       features: {

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose';
 import { publishedAt, signingKeyAt, type JwkSet, type PublishedKey } from '@attestry/contracts';
 import { Streams, type Clock, type EventContext } from '@attestry/event-store';
-import { PLATFORM, SigningKeys, type Signer } from '@attestry/keys';
+import { PLATFORM, SigningKeys, successorId, type Signer } from '@attestry/keys';
 import { CLOCK, PlatformConfig, serviceContext } from '@attestry/service-kit';
 import { chooseTokenKey, isTokenKeyDue, retireTokenKeys, rotateTokenKey } from './token-keys.decisions.js';
 import { TOKEN_KEYS_STREAM, tokenKeys, type TokenKeysState } from './token-keys.state.js';
@@ -78,14 +78,14 @@ export class TokenKeys implements OnModuleInit {
     const { tokenKeyLeadSeconds: leadSeconds, clientTokenSeconds } = this.config;
     // The lead twice: for processes whose clocks differ, and that sign with the previous key until they have read this.
     const facts = { now: this.now(), leadSeconds, overlapSeconds: clientTokenSeconds + leadSeconds };
-    let keyId: string | undefined;
     const { state } = await this.streams.runDecision(
       tokenKeys,
       TOKEN_KEYS_STREAM,
       async (current) => {
-        if (!rotateTokenKey(current, { keyId: '' }, facts).length) return [];
-        keyId ??= (await this.signingKeys.createSigningKey(PLATFORM, 'token', 'P-256')).keyId;
-        return rotateTokenKey(current, { keyId }, facts);
+        const keyId = current.status === 'active' ? successorId(current.keys.at(-1)!.keyId) : '';
+        const events = rotateTokenKey(current, { keyId }, facts);
+        if (events.length) await this.signingKeys.createSigningKeys(PLATFORM, 'token', ['P-256'], [keyId]);
+        return events;
       },
       context,
     );

@@ -87,7 +87,7 @@ export class Discovery {
     if (this.faultOfEndpoint(tenantId, document['jwks_uri']))
       throw refused('jwks_uri in the discovery document must be a public https URL', given);
     for (const name of CALLED_ENDPOINTS) {
-      const fault = this.faultOfPort(tenantId, document[name]);
+      const fault = this.outbound.faultOfPort(tenantId, document[name]);
       if (fault !== undefined) throw refused(`${name} in the discovery document ${fault}`, given);
     }
     return document;
@@ -99,7 +99,7 @@ export class Discovery {
    * @throws 400 on `url`
    */
   async document(tenantId: string, url: string, given = url): Promise<DiscoveryDocument> {
-    const fault = this.faultOfPort(tenantId, url);
+    const fault = this.outbound.faultOfPort(tenantId, url);
     if (fault !== undefined) throw refused(fault, given);
     const document = await this.fetch(tenantId, url);
     // The same address may be spelled in another way; one of which a fragment was dropped is another address.
@@ -127,20 +127,9 @@ export class Discovery {
     if ('fault' in target) throw refused(target.fault, text);
     const isListed = this.config.allowPrivateTargets || this.outbound.isListed(tenantId, target.url);
     if (!isListed && !parse(target.url).isIcann) throw refused('must have a public host name', text);
-    const fault = this.faultOfPort(tenantId, target.url);
+    const fault = this.outbound.faultOfPort(tenantId, target.url);
     if (fault !== undefined) throw refused(fault, text);
     return withoutSlash(target.url);
-  }
-
-  /** Where private targets are allowed, providers listen on arbitrary ports. No URL has no port. */
-  faultOfPort(tenantId: string, url: unknown): string | undefined {
-    if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
-    const { allowPrivateTargets, outboundPorts } = this.config;
-    const { port } = new URL(url);
-    if (allowPrivateTargets || port === '' || outboundPorts.includes(Number(port))) return undefined;
-    if (this.outbound.isListed(tenantId, url)) return undefined;
-    const allowed = [...new Set([443, ...outboundPorts])];
-    return `must use ${allowed.length > 1 ? 'one of the ports' : 'the port'} that the operator allows (OUTBOUND_PORTS): ${allowed.join(', ')}`;
   }
 
   private async fetch(tenantId: string, url: string): Promise<Record<string, unknown>> {

@@ -12,7 +12,7 @@ export const chooseKey = (
 ): ClientKeysEvent[] => (keys.length > 0 ? [] : [{ type: 'ClientKeyChosen', data: { keyId, chosenAt: facts.now } }]);
 
 /** Whether the newest key is so old that another one is due. @param maxDays 0: never */
-export const isDue = ({ keys }: ClientKeysState, { now, maxDays }: { now: string; maxDays: number }): boolean => {
+const isDue = ({ keys }: ClientKeysState, { now, maxDays }: { now: string; maxDays: number }): boolean => {
   const newest = keys.at(-1);
   return maxDays > 0 && newest !== undefined && Date.parse(newest.signsFrom) + maxDays * DAY_MS <= Date.parse(now);
 };

@@ -11,7 +11,6 @@ import {
   Outbound,
   PlatformConfig,
   ProviderKeys,
-  serviceContext,
   type Logger,
 } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
@@ -38,27 +37,38 @@ const FRESH_MS = 600_000;
 /** Pause before the documents of a provider that failed are fetched again: sign-ins begin without authentication. */
 const UNUSABLE_MS = 5000;
 
-/** A provider that people can sign in with now. */
-export interface SignInProvider {
-  settings: ActiveProvider;
+/** Of the cached documents and key sets, as JSON. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Of what else is kept with a document, about. */
+const ENTRY_BYTES = 4096;
+
+/** A client of a provider, made of its present document. */
+export interface Connection {
+  /** Its authorization endpoint has no query, which the library would push. */
   client: oidc.Configuration;
+  /** With its query. */
+  authorizationEndpoint: string;
   keys: ProviderKeys;
 }
 
-export type Connection = Pick<SignInProvider, 'client' | 'keys'>;
+/** A provider that people can sign in with now. */
+export interface SignInProvider extends Connection {
+  settings: ActiveProvider;
+}
 
 interface Known {
-  /** Settings of which the client was created. */
-  settings: string;
+  /** Of the provider's stream: its settings. */
+  revision: number;
   connection: Connection;
   madeAt: number;
+  bytes: number;
 }
 
 /** OpenID clients of the tenants' providers, which use only the guarded client. */
 @Injectable()
 export class SignInProviders {
-  private readonly known = new LRUCache<string, Known>({ max: 500 });
-  private readonly unusable = new LRUCache<string, { settings: string; until: number }>({ max: 500 });
+  private readonly known = new LRUCache<string, Known>({ maxSize: MAX_BYTES, sizeCalculation: ({ bytes }) => bytes });
+  private readonly unusable = new LRUCache<string, { revision: number; until: number }>({ max: 500 });
 
   constructor(
     private readonly streams: Streams,
@@ -86,46 +96,53 @@ export class SignInProviders {
    * origin than when it was saved
    */
   async find(tenantId: string, providerId: string, events: EventContext): Promise<SignInProvider> {
-    const { state } = await this.streams.load(
+    const { state, revision } = await this.streams.load(
       authenticationProvider,
       authenticationProviderStream(tenantId, providerId),
     );
     if (state.status !== 'active') throw notFound();
-    return { settings: state, ...(await this.connection(tenantId, state, events)) };
+    return { settings: state, ...(await this.connection(tenantId, state, revision, events)) };
   }
 
-  private async connection(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<Connection> {
+  private async connection(
+    tenantId: string,
+    settings: ActiveProvider,
+    revision: number,
+    events: EventContext,
+  ): Promise<Connection> {
     const { providerId } = settings;
-    const madeOf = JSON.stringify(settings);
     const now = this.clock.now().getTime();
     const known = this.known.get(providerId);
-    if (known?.settings === madeOf && now - known.madeAt < FRESH_MS) return known.connection;
+    if (known?.revision === revision && now - known.madeAt < FRESH_MS) return known.connection;
     const failed = this.unusable.get(providerId);
-    if (failed?.settings === madeOf && now < failed.until)
+    if (failed?.revision === revision && now < failed.until)
       throw unavailable(
         'The authentication provider cannot be used',
         new Error('its discovery document was unusable a moment ago'),
       );
-    const connection = await this.connect(tenantId, settings, events);
-    this.known.set(providerId, { settings: madeOf, connection, madeAt: now });
-    return connection;
-  }
-
-  private async connect(tenantId: string, settings: ActiveProvider, events: EventContext): Promise<Connection> {
     const document = await this.discovery.document(tenantId, settings.url).catch((error: unknown) => {
-      const until = this.clock.now().getTime() + UNUSABLE_MS;
-      this.unusable.set(settings.providerId, { settings: JSON.stringify(settings), until });
+      this.unusable.set(providerId, { revision, until: this.clock.now().getTime() + UNUSABLE_MS });
       this.logger.warn(
-        { requestId: events.requestId, tenantId, providerId: settings.providerId, error: String(error) },
+        { requestId: events.requestId, tenantId, providerId, error: String(error) },
         'authentication provider unusable',
       );
       throw unavailable('The authentication provider cannot be used', error);
     });
-    return this.connectWith(tenantId, settings, document, events);
+    const keep = (connection: Connection, keyBytes: number) => {
+      const bytes = ENTRY_BYTES + bytesOf(document) + keyBytes;
+      this.known.set(providerId, { revision, connection, madeAt: now, bytes });
+    };
+    const onKeys = (bytes: number) => {
+      if (this.known.peek(providerId)?.connection === connection) keep(connection, bytes);
+    };
+    const connection = await this.connectWith(tenantId, settings, document, events, onKeys);
+    keep(connection, 0);
+    return connection;
   }
 
   /**
    * With the present document of the provider.
+   * @param onKeys receives the size of each key set that is fetched
    * @throws `server_error` when its credentials would be sent to another origin than when it was saved
    */
   async connectWith(
@@ -133,32 +150,33 @@ export class SignInProviders {
     settings: ActiveProvider,
     document: DiscoveryDocument,
     events: EventContext,
+    onKeys?: (bytes: number) => void,
   ): Promise<Connection> {
     const secret = await this.secrets.openSecret(tenantId, settings);
     await this.checkTokenEndpoint(tenantId, settings, document, events);
+    const { authorization_endpoint: authorizationEndpoint } = document;
     const client = new oidc.Configuration(
-      document as oidc.ServerMetadata,
+      { ...document, authorization_endpoint: withoutQuery(authorizationEndpoint) } as oidc.ServerMetadata,
       settings.clientId,
       {},
       settings.tokenEndpointAuthMethod === 'private_key_jwt'
-        ? this.byKey(tenantId, document.issuer, events)
+        ? this.byKey(tenantId, document.issuer)
         : authentication(settings, secret),
     );
     client.timeout = REQUEST_MS / 1000;
     client[oidc.customFetch] = (url, options) => this.sendRequest(tenantId, url, options);
     if (this.config.allowPrivateTargets) oidc.allowInsecureRequests(client);
-    return { client, keys: this.keysOf(tenantId, document) };
+    return { client, authorizationEndpoint, keys: this.keysOf(tenantId, document, onKeys) };
   }
 
   /** `private_key_jwt` (OpenID Connect Core 1.0 §9), for the issuer alone: another audience would let a third party use it (RFC 7523bis). */
-  private byKey(tenantId: string, issuer: string, { requestId }: EventContext): oidc.ClientAuth {
+  private byKey(tenantId: string, issuer: string): oidc.ClientAuth {
     const authenticate = async (clientId: string, body: URLSearchParams): Promise<void> => {
       const now = Math.floor(this.clock.now().getTime() / 1000);
-      const events = serviceContext('tenant-config.client-keys', tenantId, requestId);
       const claims = { iss: clientId, sub: clientId, aud: issuer, jti: randomUUID(), iat: now, exp: now + 60 };
       body.set('client_id', clientId);
       body.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
-      const assertion = await this.clientKeys.signJwt(tenantId, claims, events).catch((error: unknown) => {
+      const assertion = await this.clientKeys.signJwt(tenantId, claims).catch((error: unknown) => {
         throw new ClientKeyFailed(error);
       });
       body.set('client_assertion', assertion);
@@ -168,19 +186,23 @@ export class SignInProviders {
   }
 
   /** The key set that a discovery document names. */
-  keysOf(tenantId: string, document: DiscoveryDocument): ProviderKeys {
-    return new ProviderKeys((deadline) => this.requestKeys(tenantId, document, deadline));
-  }
-
-  private async requestKeys(
+  keysOf(
     tenantId: string,
     { jwks_uri: url }: DiscoveryDocument,
-    deadline: number,
-  ): Promise<Record<string, unknown>> {
+    onKeys: (bytes: number) => void = () => {},
+  ): ProviderKeys {
+    return new ProviderKeys(async (deadline) => {
+      const keys = await this.requestKeys(tenantId, url, deadline);
+      onKeys(bytesOf(keys));
+      return keys;
+    });
+  }
+
+  private async requestKeys(tenantId: string, url: unknown, deadline: number): Promise<Record<string, unknown>> {
     if (typeof url !== 'string' || !URL.canParse(url))
       throw new DocumentInvalid('the discovery document has no jwks_uri', true);
     // The document may have changed since the provider was saved.
-    const fault = this.discovery.faultOfPort(tenantId, url);
+    const fault = this.outbound.faultOfPort(tenantId, url);
     if (fault !== undefined) throw new DocumentInvalid(`jwks_uri in the discovery document ${fault}`);
     return fetchDocument(this.outbound, url, { tenantId, deadline });
   }
@@ -237,6 +259,14 @@ export class SignInProviders {
     return new Response(bytes, { status: answer.status, headers: answer.headers });
   }
 }
+
+const bytesOf = (document: object): number => Buffer.byteLength(JSON.stringify(document));
+
+const withoutQuery = (url: string): string => {
+  const bare = new URL(url);
+  bare.search = '';
+  return bare.href;
+};
 
 const textOf = (body: unknown): string => {
   if (typeof body !== 'string') throw new Error('the body of a request to a provider must be text');

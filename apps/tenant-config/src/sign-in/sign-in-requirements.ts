@@ -16,17 +16,19 @@ export interface Requirement {
 
 type RequiringSettings = Pick<ProviderSettings, 'staticRequestParameters' | 'requiredClaims'>;
 
+/** Not of a provider that an earlier release stored: until its next PUT its static parameters require nothing either (ADR 0112). */
+const hasRequirements = (settings: RequiringSettings): settings is Required<RequiringSettings> =>
+  settings.requiredClaims !== undefined;
+
 const hasValue = (value: unknown): boolean => value !== undefined && value !== null;
 
 /**
  * What the static parameters and `requiredClaims` of a provider require of a sign-in (ADR 0112). Parameters that a wallet sent require nothing.
  * @param begunAt milliseconds since the epoch
  */
-export const requirementsOf = (
-  { staticRequestParameters, requiredClaims }: RequiringSettings,
-  begunAt: number,
-): Requirement[] => {
-  if (!requiredClaims) return [];
+export const requirementsOf = (settings: RequiringSettings, begunAt: number): Requirement[] => {
+  if (!hasRequirements(settings)) return [];
+  const { staticRequestParameters, requiredClaims } = settings;
   const { maxAge, acrValues, essentialAcr } = readStepUp(staticRequestParameters).stepUp;
   const requirements: Requirement[] = [];
   if (acrValues && !Object.hasOwn(requiredClaims, 'acr'))
@@ -65,9 +67,9 @@ export const isAuthenticationClaim = (name: string): boolean =>
   (AUTHENTICATION_CLAIMS as readonly string[]).includes(name);
 
 /** What a provider that an earlier release stored would require if it was saved. */
-export const warningsOf = ({ staticRequestParameters, requiredClaims }: RequiringSettings): Warning[] => {
-  if (requiredClaims) return [];
-  const { stepUp, fault } = readStepUp(staticRequestParameters);
+export const warningsOf = (settings: RequiringSettings): Warning[] => {
+  if (hasRequirements(settings)) return [];
+  const { stepUp, fault } = readStepUp(settings.staticRequestParameters);
   const names = [
     ...(stepUp.acrValues ? ['acr_values'] : []),
     ...(stepUp.essentialAcr ? ['acr in claims'] : []),

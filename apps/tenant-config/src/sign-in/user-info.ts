@@ -14,7 +14,6 @@ import { jwtVerify, type JWTPayload } from 'jose';
 import type * as oidc from 'openid-client';
 import { UNREACHABLE } from './provider-errors.js';
 import type { SignInProvider } from './sign-in-providers.js';
-import { Discovery } from '../authentication-provider/discovery.js';
 
 /** Of the request, milliseconds; less where the sign-in has less left. */
 const REQUEST_MS = 5000;
@@ -53,7 +52,6 @@ class UserInfoFailed extends Error {
 export class UserInfo {
   constructor(
     private readonly outbound: Outbound,
-    private readonly discovery: Discovery,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -91,7 +89,7 @@ export class UserInfo {
     // As an authorization endpoint, it may have a query (RFC 6750 §2).
     const bare = new URL(endpoint);
     bare.search = '';
-    if ('fault' in this.outbound.checkUrl(bare.href, tenantId) || this.discovery.faultOfPort(tenantId, endpoint))
+    if ('fault' in this.outbound.checkUrl(bare.href, tenantId) || this.outbound.faultOfPort(tenantId, endpoint))
       throw new UserInfoFailed(UNREACHABLE);
     return endpoint;
   }

@@ -7,7 +7,7 @@ import {
   type WebhookKeySet,
 } from '@attestry/contracts';
 import { Streams, withoutRecord, type Clock, type EventContext } from '@attestry/event-store';
-import { KeyNotFound, SigningKeys, type Signer } from '@attestry/keys';
+import { KeyNotFound, SigningKeys, successorId, type Signer } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { chooseKey, retireKeys, rotateKey } from './webhook-keys.decisions.js';
@@ -63,15 +63,14 @@ export class WebhookKeys {
       leadSeconds: this.config.webhookKeyLeadSeconds,
       overlapSeconds: this.config.webhookKeyOverlapSeconds,
     };
-    let keyId: string | undefined;
     const { state } = await this.streams.runDecision(
       webhookKeys,
       webhookKeysStream(tenantId),
       async (current) => {
-        // An unused key is destroyed. A key whose rotation is not stored never signs and is never published.
-        if (!rotateKey(current, { keyId: '' }, facts).length) return [];
-        keyId ??= (await this.signingKeys.createSigningKey(tenantId, 'webhook', 'Ed25519')).keyId;
-        return rotateKey(current, { keyId }, facts);
+        const keyId = current.status === 'active' ? successorId(current.keys.at(-1)!.keyId) : '';
+        const events = rotateKey(current, { keyId }, facts);
+        if (events.length) await this.signingKeys.createSigningKeys(tenantId, 'webhook', ['Ed25519'], [keyId]);
+        return events;
       },
       context,
     );
