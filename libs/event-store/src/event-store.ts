@@ -279,4 +279,16 @@ export abstract class Leases {
   abstract release(lease: Lease): Promise<void>;
   /** False as soon as a newer epoch exists or the lease expired. */
   abstract isHeld(lease: Lease): Promise<boolean>;
+  /** Calls back when the lease was released, and when a release may have been missed. Not every engine reports releases. */
+  watchReleases(_name: string, _onReleased: () => void): ReleaseWatch {
+    return UNREPORTED;
+  }
 }
+
+export interface ReleaseWatch {
+  /** False while releases are not reported. */
+  readonly isLive: boolean;
+  close(): void;
+}
+
+const UNREPORTED: ReleaseWatch = { isLive: false, close: () => undefined };

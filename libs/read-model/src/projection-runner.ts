@@ -80,7 +80,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       random: o.random,
       openSource: (term) => this.lead(term),
       batch: (_, term) => this.upkeep(term),
-      standBy: () => this.followHolder(this.o.registry.recentlyCurrent(this.projection.name)),
+      standBy: async () => void (await this.progress()),
       onError: (error) => {
         this.report(error);
         this.notify();
@@ -99,10 +99,6 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     this.worker.start();
   }
 
-  get isLeading(): boolean {
-    return this.leading;
-  }
-
   get readsOwnVersion(): boolean {
     return this.active?.version === this.projection.version;
   }
@@ -117,6 +113,11 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       ...(this.position === undefined ? {} : { position: this.position }),
       caughtUp: this.caughtUp,
     };
+  }
+
+  async progress(): Promise<Position | undefined> {
+    if (!this.leading) await this.followHolder(this.o.registry.recentlyCurrent(this.projection.name));
+    return this.position;
   }
 
   async waitFor(position: Position | undefined, timeoutMs: number): Promise<boolean> {

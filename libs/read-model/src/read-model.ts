@@ -55,8 +55,11 @@ export interface RunningProjection<Tables> {
   /** Reads from the active version. */
   readonly db: Kysely<Tables>;
   readonly health: ProjectionHealth;
-  /** This process fills the tables, so that it knows at once what is projected. */
-  readonly isLeading: boolean;
+  /**
+   * Up to here events are in the tables. Where another process fills them this is read, in one statement for all projections that ask at the
+   * same moment.
+   */
+  progress(): Promise<string | undefined>;
   /** False while the tables of another release's version are read: columns that this release added may be absent. */
   readonly readsOwnVersion: boolean;
   /** Resolves `true` once the position is projected, `false` after `timeoutMs` or when the lag is known to be longer (ADR 0057). */

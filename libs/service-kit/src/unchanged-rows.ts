@@ -1,10 +1,8 @@
-import type { ProjectionHealth } from '@attestry/read-model';
-
-/** Rows may also be changed by another process: they are read after this time at the latest, milliseconds. */
+/** Rows may also be changed otherwise: they are read after this time at the latest, milliseconds. */
 const LONGEST_MS = 15_000;
 
 interface Followed {
-  running: { isLeading: boolean; health: Pick<ProjectionHealth, 'position'> };
+  running: { progress(): Promise<string | undefined> };
 }
 
 /**
@@ -12,28 +10,21 @@ interface Followed {
  * (ADR 0118).
  */
 export class UnchangedRows {
-  private known: { positions: string; until: number } | undefined;
+  private known: { progress: string; until: number } | undefined;
 
   /** @param readModels of the rows */
   constructor(private readonly readModels: readonly Followed[]) {}
 
-  /** Whether a query would find what the last one found. */
-  hold(now: Date): boolean {
-    if (!this.known || now.getTime() >= this.known.until) return false;
-    // Another process may have projected more.
-    return this.readModels.every(({ running }) => running.isLeading) && this.known.positions === this.positions();
-  }
-
   /**
-   * @param positions from before the query
-   * @param nextDue when it would find another row, milliseconds since 1970
+   * Queries, unless that would find what the last query found.
+   * @param query resolves with when it would find another row, milliseconds since 1970; with `undefined` while it finds rows
    */
-  remember(positions: string, now: Date, nextDue = Infinity): void {
-    this.known = { positions, until: Math.min(nextDue, now.getTime() + LONGEST_MS) };
-  }
-
-  /** Of the projections, as far as this process knows. */
-  positions(): string {
-    return JSON.stringify(this.readModels.map(({ running }) => running.health.position ?? ''));
+  async queryOnceChanged(now: Date, query: () => Promise<number | undefined>): Promise<void> {
+    // Before the query: what is projected meanwhile may be missing in it.
+    const progress = JSON.stringify(await Promise.all(this.readModels.map(({ running }) => running.progress())));
+    if (this.known?.progress === progress && now.getTime() < this.known.until) return;
+    this.known = undefined;
+    const nextDue = await query();
+    if (nextDue !== undefined) this.known = { progress, until: Math.min(nextDue, now.getTime() + LONGEST_MS) };
   }
 }

@@ -17,7 +17,7 @@ const sweepOfSharedFeed = () => {
       nextDeadline: async () => undefined,
       discardBefore: async () => {},
       recorders: async () => rows.filter(({ instance }) => !reported.includes(instance)),
-      running: { waitForHead: async () => true, health: {} },
+      running: { waitForHead: async () => true, progress: async () => String(reported.length) },
     } as never,
     {
       waitFor: async () => {

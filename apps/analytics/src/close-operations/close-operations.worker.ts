@@ -78,20 +78,14 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async closeOverdue(now: Date): Promise<void> {
-    if (this.unchangedOperations.hold(now)) return;
-    const positions = this.unchangedOperations.positions();
     const overdue = () => this.readModel.overdue(now.getTime() - GRACE_MS, PORTION);
-    if (!(await overdue()).length) {
-      const deadline = await this.readModel.nextDeadline();
-      return this.unchangedOperations.remember(
-        positions,
-        now,
-        deadline === undefined ? undefined : deadline + GRACE_MS,
-      );
-    }
-    if (!(await this.isUpToDate())) return;
-    const rows = await overdue();
-    await this.writer.append(rows.map((row) => closingEvent(row, now.toISOString())));
+    await this.unchangedOperations.queryOnceChanged(now, async () => {
+      if (!(await overdue()).length) return ((await this.readModel.nextDeadline()) ?? Infinity) + GRACE_MS;
+      if (!(await this.isUpToDate())) return undefined;
+      const rows = await overdue();
+      await this.writer.append(rows.map((row) => closingEvent(row, now.toISOString())));
+      return undefined;
+    });
   }
 
   /** An outcome that was sent before now is in the rows, also after a long stop. */
@@ -122,11 +116,10 @@ export class CloseOperations implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async lostRecorders(now: Date): Promise<LostRecorder<RecorderRow & { lastSign: number }>[]> {
-    if (!this.unchangedRecorders.hold(now)) {
-      const positions = this.unchangedRecorders.positions();
+    await this.unchangedRecorders.queryOnceChanged(now, async () => {
       this.recorders = await this.readModel.recorders();
-      this.unchangedRecorders.remember(positions, now);
-    }
+      return Infinity;
+    });
     const lastSign = (row: RecorderRow) => Math.max(Date.parse(row.seen_at), this.writer.lastSignOf(row) ?? 0);
     return lostRecorders(
       this.recorders.map((row) => ({ ...row, lastSign: lastSign(row) })),

@@ -13,15 +13,20 @@ import { discardPortion, eventsProjection, type EventTables } from './events.rea
 import type { OperationRow } from './operation-rows.js';
 import { selectEvents } from './select-events.js';
 
-/** A tenant with few events and one with many; the same first ones in both. */
-const FEW = { tenantId: '11111111-1111-4111-8111-111111111111', size: 12_000 };
-const MANY = { tenantId: '22222222-2222-4222-8222-222222222222', size: 60_000 };
 const FIRST = Date.parse('2026-01-01T00:00:00.000Z');
 /** Both tenants have as many events for every filter, or all there are. */
 const PAGE = 21;
 const PREFIXES = eventTypes()
   .filter(({ category, type }) => (category === 'did' || category === 'webhook') && type.endsWith('_START'))
   .map(({ category, type }) => ({ category, prefix: type.slice(0, -'_START'.length) }));
+/** Operations after which `operationOf` repeats itself. */
+const PERIOD = 3 * 4 * 5 * 7 * PREFIXES.length;
+/**
+ * A tenant with few events and one with many; the same first ones in both. Both end with a whole period: otherwise the newest that match a
+ * filter would be closer to the end in one of them, with fewer rows read.
+ */
+const FEW = { tenantId: '11111111-1111-4111-8111-111111111111', size: 2 * PERIOD };
+const MANY = { tenantId: '22222222-2222-4222-8222-222222222222', size: 5 * FEW.size };
 /** Nothing is hidden. */
 const from = '2000-01-01T00:00:00.000Z';
 
@@ -208,9 +213,7 @@ describe('events', () => {
           expect(plans.flatMap(({ steps }) => steps.filter((step) => step.includes('_all_')))).toEqual([]);
         read.push(plans.reduce((sum, { rowsRead = 0 }) => sum + rowsRead, 0));
       }
-      // Of two indexes that fit equally well PostgreSQL takes either one, by the rows that its statistics happened to sample; a tenth as many
-      // rows differ then. The large table has five times as many.
-      expect(read[1]).toBeLessThanOrEqual(1.25 * read[0]!);
+      expect(read[1]).toBeLessThanOrEqual(read[0]!);
     },
   );
 

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { LeasedWorker, Leases, Streams, type Clock, type Term } from '@attestry/event-store';
+import { LeasedWorker, Leases, Streams, untilTick, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { CLOCK, FailingRows, Health, LOGGER, UnchangedRows, serviceContext, type Logger } from '@attestry/service-kit';
@@ -94,12 +94,15 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
   /** @returns milliseconds until the next run */
   private async runShard(shard: number, term: Pick<Term, 'isHeld'>, rows: UnchangedRows): Promise<number> {
     const now = this.clock.now();
-    if (!(await this.areCurrent()) || rows.hold(now)) return PAUSE_MS;
-    const positions = rows.positions();
-    const done = await this.publishShard(shard, term);
-    if (done === 0 && rows.positions() === positions)
-      rows.remember(positions, now, await this.published.nextDue(shard, now));
-    return done < MOST ? PAUSE_MS : 0;
+    if (!(await this.areCurrent())) return PAUSE_MS;
+    let done = 0;
+    await rows.queryOnceChanged(now, async () => {
+      done = await this.publishShard(shard, term);
+      return done === 0 ? ((await this.published.nextDue(shard, now)) ?? Infinity) : undefined;
+    });
+    if (done === MOST) return 0;
+    // All shards at the same moments: what they ask about the projections is one statement.
+    return untilTick(PAUSE_MS);
   }
 
   /** @returns how many lists were published, have ended, or are tried again later */

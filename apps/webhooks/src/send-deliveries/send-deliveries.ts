@@ -211,13 +211,15 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     const isShown = await this.readModel.running.waitFor(scheduled, OWN_WRITE_MS);
     if (!isShown) this.readFrom(scheduled);
     const now = this.clock.now();
-    if (isShown && this.unchanged.hold(now)) return POLL_MS;
-    const positions = this.unchanged.positions();
-    const isEmpty = await this.readQueue();
-    if (!this.underWay.size) this.error = undefined;
-    const next = await this.untilNext();
-    if (isEmpty) this.unchanged.remember(positions, now, now.getTime() + (next ?? Infinity));
-    return Math.min(isShown ? POLL_MS : STALE_MS, next ?? Infinity);
+    let pauseMs = isShown ? POLL_MS : STALE_MS;
+    await this.unchanged.queryOnceChanged(now, async () => {
+      const isEmpty = await this.readQueue();
+      if (!this.underWay.size) this.error = undefined;
+      const next = (await this.untilNext()) ?? Infinity;
+      pauseMs = Math.min(pauseMs, next);
+      return isEmpty ? now.getTime() + next : undefined;
+    });
+    return pauseMs;
   }
 
   /** Reads due deliveries from the queue that are not in memory. @returns whether there are none, in memory either */

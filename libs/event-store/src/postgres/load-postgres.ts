@@ -31,11 +31,15 @@ export const openPostgresCoordination = async (options: PostgresOptions): Promis
       import('@attestry/postgres'),
     ]);
   const pool = await openDatabase(options, LEASE_TABLES);
+  const leases = new PostgresLeases(pool, options);
   return {
-    leases: new PostgresLeases(pool, options.schema),
+    leases,
     checkpoints: new PostgresCheckpoints(pool, options.schema),
     snapshots: new PostgresSnapshots(pool, options.schema),
-    close: () => pool.end(),
+    async close() {
+      await leases.close();
+      await pool.end();
+    },
   };
 };
 

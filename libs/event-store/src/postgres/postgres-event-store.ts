@@ -80,7 +80,7 @@ export class PostgresEventStore extends EventStore {
     const { schema, url } = options;
     this.engine = engineOf(url);
     this.statements = statementsOf(schema, partitioned);
-    this.leases = new PostgresLeases(pool, schema);
+    this.leases = new PostgresLeases(pool, options);
     this.checkpoints = new PostgresCheckpoints(pool, schema);
     this.snapshots = new PostgresSnapshots(pool, schema);
   }
@@ -234,7 +234,7 @@ export class PostgresEventStore extends EventStore {
     this.closing ??= (async () => {
       clearInterval(this.pollTimer);
       await Promise.all([...this.subscriptions].map((subscription) => subscription.close()));
-      await Promise.all([this.groups.idle(), this.notifications?.close(), this.upkeep?.close()]);
+      await Promise.all([this.groups.idle(), this.notifications?.close(), this.leases.close(), this.upkeep?.close()]);
       await this.pool.end();
     })();
     return this.closing;

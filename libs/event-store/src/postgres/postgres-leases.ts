@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
-import { Leases, type Lease, type Position } from '../event-store.js';
+import type { PostgresOptions } from '@attestry/postgres';
+import { Leases, type Lease, type Position, type ReleaseWatch } from '../event-store.js';
 import type { ListedCheckpoints } from '../subscriptions.js';
 import { StaleEpoch } from '../worker/leased-worker.js';
+import { LeaseReleases, releaseChannel } from './lease-releases.js';
 
 /** How long a renewal or try waits for others, milliseconds: those of a process are due at the same moments. */
 const TOGETHER_MS = 10;
@@ -25,13 +27,17 @@ interface Answer {
  * crash of the database a lease may end earlier than its holder believes, whose writes the next epoch refuses.
  */
 export class PostgresLeases extends Leases {
+  private readonly schema: string;
+  private readonly releases: LeaseReleases;
   private asked: Asked[] = [];
 
   constructor(
     private readonly pool: Pool,
-    private readonly schema: string,
+    options: PostgresOptions,
   ) {
     super();
+    this.schema = options.schema;
+    this.releases = new LeaseReleases(options);
   }
 
   async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
@@ -59,7 +65,9 @@ export class PostgresLeases extends Leases {
 
   async release({ name, holder, epoch }: Lease): Promise<void> {
     await this.pool.query(
-      `UPDATE ${this.schema}.leases SET expires_at = 0 WHERE name = $1 AND holder = $2 AND epoch = $3`,
+      `WITH released AS (
+         UPDATE ${this.schema}.leases SET expires_at = 0 WHERE name = $1 AND holder = $2 AND epoch = $3 RETURNING name)
+       SELECT pg_notify('${releaseChannel(this.schema)}', name) FROM released`,
       [name, holder, epoch],
     );
   }
@@ -72,6 +80,15 @@ export class PostgresLeases extends Leases {
       values: [name, holder, epoch],
     });
     return rowCount === 1;
+  }
+
+  override watchReleases(name: string, onReleased: () => void): ReleaseWatch {
+    return this.releases.watch(name, onReleased);
+  }
+
+  /** No release is reported any more. */
+  close(): Promise<void> {
+    return this.releases.close();
   }
 
   private ask(one: Omit<Asked, 'answer'>): Promise<Answer> {

@@ -11,7 +11,10 @@ export interface LeaseOptions {
   holder: string;
   /** How long the lease outlives its holder, milliseconds. Default 6,000; renewed every 2,400 of them. */
   leaseMs?: number;
-  /** How often a worker polls for a lease that another process holds, milliseconds. Default a sixth of it. */
+  /**
+   * How often a worker polls for a lease that another process holds, milliseconds. Default a sixth of it; where its release is reported, as often
+   * as leases are renewed.
+   */
   pollMs?: number;
 }
 

@@ -141,6 +141,53 @@ describe('a leased worker', () => {
     expect(second.isLeading).toBe(true);
   });
 
+  it('takes a released lease at once where releases are reported, and polls as often as leases are renewed [T832]', async () => {
+    const onReleased = new Set<() => void>();
+    let isLive = false;
+    leases.watchReleases = (_, report) => {
+      onReleased.add(report);
+      return {
+        get isLive() {
+          return isLive;
+        },
+        close: () => void onReleased.delete(report),
+      };
+    };
+    const report = () => onReleased.forEach((one) => one());
+    let tries = 0;
+    const first = start('a', {});
+    await pass(0);
+    const second = start('b', { standBy: () => void tries++ });
+    await pass(3000);
+    expect(tries).toBe(4);
+    isLive = true;
+    report();
+    await pass(0);
+    expect(tries).toBe(5);
+    await pass(7200);
+    expect(tries).toBe(8);
+    await first.stop();
+    report();
+    await pass(0);
+    expect(second.isLeading).toBe(true);
+    await second.stop();
+    expect(onReleased.size).toBe(0);
+  });
+
+  it('tries again when the lease was released during the try', async () => {
+    const held = await leases.acquire('work', 'a', LEASE_MS);
+    let report = () => undefined as void;
+    leases.watchReleases = (_, onReleased) => ((report = onReleased), { isLive: true, close: () => undefined });
+    const worker = start('b', {
+      standBy: async () => {
+        await leases.release(held!);
+        report();
+      },
+    });
+    await pass(0);
+    expect(worker.isLeading).toBe(true);
+  });
+
   it('releases the lease after a failure and waits twice as long after each further one', async () => {
     const at: number[] = [];
     const begun = performance.now();

@@ -1,8 +1,8 @@
 import { UnknownEventType } from '../aggregate.js';
-import { EventStoreUnavailable, type Lease } from '../event-store.js';
+import { EventStoreUnavailable, type Lease, type ReleaseWatch } from '../event-store.js';
 import { abortWith } from './abort-with.js';
 import { backOffMs, DEFAULT_BACK_OFF, type BackOff } from './back-off.js';
-import { DEFAULT_LEASE_MS, HeldLease, type LeaseOptions } from './held-lease.js';
+import { DEFAULT_LEASE_MS, HeldLease, RENEWAL_PART, type LeaseOptions } from './held-lease.js';
 import { sleep } from './sleep.js';
 import { untilTick } from './until-tick.js';
 
@@ -77,6 +77,9 @@ export class LeasedWorker<Batch = void> {
   private isWoken = false;
   private endPause: (() => void) | undefined;
   private running: Promise<void> | undefined;
+  private watch: ReleaseWatch | undefined;
+  /** Aborted once the lease may be free. */
+  private released = new AbortController();
 
   constructor(private readonly options: WorkerOptions<Batch>) {
     this.health = { name: options.name, healthy: true };
@@ -121,24 +124,31 @@ export class LeasedWorker<Batch = void> {
   }
 
   private async runTerms(): Promise<void> {
-    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs / 6 } = this.options.lease ?? {};
     const { within } = this.options;
     const leave = within && abortWith(this.stopping, within.signal);
     while (!this.isStopped) {
-      let waitMs = 0;
+      this.released = new AbortController();
       try {
-        if (!(await this.runTerm())) {
-          // Another process does the work; this one is ready.
-          this.recordSuccess();
-          await this.options.standBy?.();
-          waitMs = untilTick(pollMs, SOONEST_MS);
-        }
+        if (!(await this.runTerm())) await this.standBy();
       } catch (error) {
-        waitMs = this.recordFailure(error instanceof Error ? error : new Error(String(error)));
+        const waitMs = this.recordFailure(error instanceof Error ? error : new Error(String(error)));
+        await sleep(waitMs, this.stopping.signal);
       }
-      if (waitMs > 0) await sleep(waitMs, this.stopping.signal);
     }
+    this.watch?.close();
     leave?.();
+  }
+
+  /** Another process does the work; this one is ready. Waits until it may get the lease. */
+  private async standBy(): Promise<void> {
+    const { name, lease, standBy } = this.options;
+    this.watch ??= lease?.leases.watchReleases(name, () => this.released.abort());
+    this.recordSuccess();
+    await standBy?.call(this.options);
+    const { leaseMs = DEFAULT_LEASE_MS, pollMs = leaseMs * (this.watch?.isLive ? RENEWAL_PART : 1 / 6) } = lease ?? {};
+    const leave = abortWith(this.released, this.stopping.signal);
+    await sleep(untilTick(pollMs, SOONEST_MS), this.released.signal);
+    leave();
   }
 
   /** @returns whether it got the lease */

@@ -1,4 +1,4 @@
-import { Leases, type Lease } from '@attestry/event-store';
+import { Leases, type Lease, type ReleaseWatch } from '@attestry/event-store';
 import type { LeaseStates } from '../metrics/lease-states.js';
 
 /** Any leases; what this process holds shows in the metrics. */
@@ -31,5 +31,9 @@ export class ObservedLeases extends Leases {
 
   isHeld(lease: Lease): Promise<boolean> {
     return this.inner.isHeld(lease);
+  }
+
+  override watchReleases(name: string, onReleased: () => void): ReleaseWatch {
+    return this.inner.watchReleases(name, onReleased);
   }
 }
