@@ -456,6 +456,17 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await totalOf(second)).toBe(7);
       });
 
+      it('knows the progress of the other process [T834]', async () => {
+        const first = await (await open()).start(things());
+        const second = await (await open({ leaseTtlMs: 60_000 })).start(things());
+        for (const count of [1, 2]) {
+          const position = await store.add(count);
+          expect(await first.waitFor(position, 5000)).toBe(true);
+          await until(async () => (await second.progress()) === position, 'the progress', 2000);
+          expect(await first.progress()).toBe(position);
+        }
+      });
+
       it('fences a holder that has not detected the expiry of its lease', async () => {
         const leasesOfA = new WatchedLeases(under.leases);
         const calls = { a: 0, b: 0 };

@@ -5,11 +5,15 @@ export interface PostgresTraffic {
   commits: number;
   /** Flushes of the write-ahead log. */
   syncs: number;
-  /** Transactions of several statements: batches of projections, and little else. */
-  batches: number;
-  /** Appends to and reads of the event store. */
-  ofEvents: number;
+  statements: number;
+  /** Appends to the event store: statements, of which each is a transaction. */
+  appends: number;
+  /** Reads of a stream: statements, of which each is a transaction. */
+  streamReads: number;
 }
+
+/** Connections report what they did with their next statement after a second, or once they have been idle for 10 s. */
+const REPORTED_MS = 11_000;
 
 /** Settings of a server whose traffic is counted: it does nothing of its own accord. */
 export const COUNTED_SERVER = { shared_preload_libraries: 'pg_stat_statements', autovacuum: 'off' };
@@ -30,12 +34,25 @@ export class PostgresTrafficCounter {
     const { rows } = await this.client.query<Record<keyof PostgresTraffic, string>>(
       `SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()) AS commits,
          (SELECT wal_sync FROM pg_stat_wal) AS syncs,
-         (SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query ILIKE 'begin%') AS batches,
+         (SELECT coalesce(sum(calls), 0) FROM pg_stat_statements) AS statements,
+         (SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query LIKE '%append_units(%') AS appends,
          (SELECT coalesce(sum(calls), 0) FROM pg_stat_statements
-           WHERE query LIKE '%append_units(%' OR query LIKE '%.events %') AS "ofEvents"`,
+           WHERE query LIKE '%.events WHERE stream = %') AS "streamReads"`,
     );
-    const { commits, syncs, batches, ofEvents } = rows[0]!;
-    return { commits: Number(commits), syncs: Number(syncs), batches: Number(batches), ofEvents: Number(ofEvents) };
+    const { commits, syncs, statements, appends, streamReads } = rows[0]!;
+    return {
+      commits: Number(commits),
+      syncs: Number(syncs),
+      statements: Number(statements),
+      appends: Number(appends),
+      streamReads: Number(streamReads),
+    };
+  }
+
+  /** {@link read}, once all connections have reported what they did before the call. */
+  async readAll(): Promise<PostgresTraffic> {
+    await new Promise((resolve) => setTimeout(resolve, REPORTED_MS));
+    return this.read();
   }
 
   /** What the server does in this time, per second. */
@@ -53,6 +70,7 @@ export class PostgresTrafficCounter {
 export const trafficBetween = (before: PostgresTraffic, after: PostgresTraffic, count: number): PostgresTraffic => ({
   commits: (after.commits - before.commits) / count,
   syncs: (after.syncs - before.syncs) / count,
-  batches: (after.batches - before.batches) / count,
-  ofEvents: (after.ofEvents - before.ofEvents) / count,
+  statements: (after.statements - before.statements) / count,
+  appends: (after.appends - before.appends) / count,
+  streamReads: (after.streamReads - before.streamReads) / count,
 });

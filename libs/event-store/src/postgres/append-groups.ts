@@ -54,6 +54,8 @@ interface Pending {
 export class AppendGroups {
   private readonly pending: Pending[] = [];
   private running: Promise<void> | undefined;
+  /** The group that is being stored; it never rejects. */
+  private current: Promise<void> | undefined;
 
   /** @param store stores a group in one transaction and returns the results in its order */
   constructor(private readonly store: (group: readonly Unit[]) => Promise<UnitAnswer[]>) {}
@@ -70,8 +72,16 @@ export class AppendGroups {
     await this.running;
   }
 
+  /** When the group that is being stored has results, and its callers have seen them. */
+  async settled(): Promise<void> {
+    await this.current;
+  }
+
   private async writeGroups(): Promise<void> {
-    while (this.pending.length > 0) await this.send(this.pending.splice(0, this.nextLength()));
+    while (this.pending.length > 0) {
+      this.current = this.send(this.pending.splice(0, this.nextLength()));
+      await this.current;
+    }
     // In the same turn as the check of what is pending: a unit that comes now begins a new run.
     this.running = undefined;
   }

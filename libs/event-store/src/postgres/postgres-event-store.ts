@@ -159,8 +159,10 @@ export class PostgresEventStore extends EventStore {
   /** For subscriptions: without a query while every event is one of this process. */
   private async readNewest(page: ReadAllOptions): Promise<AllPage> {
     const after = page.after === undefined ? 0 : toNumber(page.after);
-    const isComplete = this.newest <= this.tail.newest;
-    return (isComplete && this.tail.read(after, page.limit, page.categories)) || this.readAll(page);
+    const isComplete = () => this.newest <= this.tail.newest;
+    // The notification of an append may arrive before its result.
+    if (!isComplete()) await this.groups.settled();
+    return (isComplete() && this.tail.read(after, page.limit, page.categories)) || this.readAll(page);
   }
 
   async readStream(stream: StreamName, options: ReadStreamOptions = {}): Promise<RecordedEvent[]> {
