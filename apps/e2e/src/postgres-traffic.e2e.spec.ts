@@ -25,9 +25,9 @@ const READS = 1;
 const READS_PER_SECOND = 8;
 /**
  * Beside the appends and reads of flows, what is done depends on the time that they take: batches of projections, which pause in between, and
- * each second checkpoints and jobs. On a slow machine a credential costs more of it; it is compared as if a flow took 40 ms.
+ * each second checkpoints and jobs. On a slow machine a credential costs more of it; it is compared as if a flow took 25 ms, as on two cores without other work.
  */
-const FLOWS_PER_SECOND = 25;
+const FLOWS_PER_SECOND = 40;
 
 describeOnPostgres(
   'the traffic of one process with PostgreSQL',
