@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { natsUsers } from './nats-users.mjs';
 import { serviceLists } from './service-lists.mjs';
 import { stateVersions } from './state-versions.mjs';
-import { useCaseLists } from './use-case-lists.mjs';
+import { fileOf, useCaseLists } from './use-case-lists.mjs';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 await ensureInstalled();
@@ -58,8 +58,8 @@ const pages = {
 const faults = [];
 const written = [];
 for (const { name, service, useCase } of OPERATIONS) {
-  const file = fileOf({ service, useCase });
-  if (!existsSync(join(root, file))) faults.push(`${name} is not implemented: ${file} does not exist`);
+  if (!fileOf({ service, useCase }))
+    faults.push(`${name} is not implemented: apps/${service} has no ${useCase}/${useCase}.ts`);
 }
 for (const { name, since } of OPERATIONS)
   if (since !== undefined && !pages['docs/reference/changelog.md'].includes(`<!-- operations since ${since},`))
@@ -145,10 +145,6 @@ function oneLine(text) {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-function fileOf({ service, useCase }) {
-  return `apps/${service}/src/${useCase}/${useCase}.ts`;
-}
-
 // ---- operations.md --------------------------------------------------------------------------------------------------
 
 function operationsPage() {
@@ -169,7 +165,7 @@ function operationsPage() {
 
 Every operation of the platform, as declared in \`libs/contracts/src\`. Path, access, shapes and event names are declared only
 there; routes, access checks and this page are derived from the declaration. The operation \`<service>.<use case>\` is implemented in
-\`apps/<service>/src/<use-case>/<use-case>.ts\`.
+\`<use-case>/<use-case>.ts\` in \`apps/<service>/src\`.
 
 ## Conventions
 
