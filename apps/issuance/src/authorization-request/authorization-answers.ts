@@ -11,7 +11,7 @@ import type { Clock } from '@attestry/event-store';
 import { CLOCK, LOGGER, OperationRecorder, toAppError, type Logger } from '@attestry/service-kit';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
-import type { AcceptedRequest } from './pending-authorizations.js';
+import type { AcceptedRequest } from './accepted-request.js';
 import { redirectToClient } from './redirect.js';
 import { refusalPage } from './refusal-page.js';
 

@@ -1,7 +1,7 @@
 import { isUuid, oauthError } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import { scopeFor } from '../protocol/scope.js';
-import type { RequestedEntries } from './pending-authorizations.js';
+import type { RequestedEntries } from '../protocol/authorization-details.js';
 import type { AuthorizationRequest } from './parse-authorization-request.js';
 
 /**

@@ -17,7 +17,7 @@ import { consentPage, type CredentialNames } from '../authorization-request/cons
 import { forwardableQuery } from '../authorization-request/forwardable-query.js';
 import { pageLanguagesOf } from '../authorization-request/page-languages.js';
 import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
-import type { AcceptedRequest, RequestingClient } from '../authorization-request/pending-authorizations.js';
+import type { AcceptedRequest, RequestingClient } from '../authorization-request/accepted-request.js';
 import { PendingConsents, type PendingConsent } from '../authorization-request/pending-consents.js';
 import { ProviderSignIn } from '../authorization-request/provider-sign-in.js';
 import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';

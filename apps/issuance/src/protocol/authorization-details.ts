@@ -1,4 +1,5 @@
 import { jsonFaultPosition, oauthError } from '@attestry/contracts';
+import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 import { isObject } from './raw-request.js';
 
 /** An entry of `authorization_details` (OID4VCI §5.1.1); whether the offer has it is checked later. */
@@ -6,6 +7,15 @@ export interface RequestedDetail {
   credentialConfigurationId: string;
   /** Credential issuer identifiers; whether they are the issuer's is checked later (OID4VCI §5.1.1). */
   locations?: readonly string[];
+}
+
+/** What an authorization request asks for, of the entries that an offer or the issuer metadata have. */
+export interface RequestedEntries {
+  entries: OfferEntry[];
+  /** Configurations whose identifiers the token response returns. */
+  detailed?: string[];
+  /** Stored offer that the request names. */
+  offerId?: string;
 }
 
 const MAX_AUTHORIZATION_DETAILS = 20;

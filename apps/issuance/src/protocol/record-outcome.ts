@@ -16,7 +16,7 @@ import {
   type OperationRecorder,
   type RepeatedCall,
 } from '@attestry/service-kit';
-import type { AcceptedRequest } from '../authorization-request/pending-authorizations.js';
+import type { AcceptedRequest } from '../authorization-request/accepted-request.js';
 import type { SessionFacts } from '../issuance-session/issuance-session.state.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 
