@@ -28,7 +28,6 @@ import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
 import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
 import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
 import { NewKeys } from './new-keys/new-keys.js';
-import { RecentStates } from './recent-states/recent-states.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
@@ -78,11 +77,13 @@ import { StatusIndexes } from './status-list/status-indexes.js';
 import { StatusListsReadModel } from './status-list/status-lists.read-model.js';
 import { TenantWallets } from './wallets/tenant-wallets.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
+import { readingProviders } from './reading/reading.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
   providers: [
     ...useCases,
+    ...readingProviders,
     // Credential configurations
     ConfigurationsReadModel,
     ContextLoader,
@@ -160,7 +161,6 @@ import { useCases } from './use-cases.generated.js';
     QrCodes,
     SignedInUsers,
     ...formatProviders,
-    RecentStates,
     CurrentConfigurations,
     OfferEntries,
     ClaimUse,

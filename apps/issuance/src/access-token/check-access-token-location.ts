@@ -1,5 +1,5 @@
 import { oauthError, type RawRequest } from '@attestry/contracts';
-import { queryOf } from '../protocol/raw-request.js';
+import { queryOf } from '../reading/raw-request/raw-request.js';
 
 export interface AccessTokenCredentials {
   scheme: 'bearer' | 'dpop';

@@ -1,5 +1,10 @@
 import { canonicalLanguageTag, type RawRequest } from '@attestry/contracts';
-import { languageOf, languageRanges, truncations, type Localized } from '../protocol/preferred-languages.js';
+import {
+  languageOf,
+  languageRanges,
+  truncations,
+  type Localized,
+} from '../reading/preferred-languages/preferred-languages.js';
 import { CONSENT_TEXTS, type PageLanguage } from './consent-texts.js';
 
 /** Languages of `ui_locales` that are read; the sender chooses their number. */

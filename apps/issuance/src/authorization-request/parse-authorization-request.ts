@@ -1,5 +1,5 @@
 import { MAX_WALLET_CLIENT_ID, oauthError, PushedAuthorizationRequest, type OAuthErrorCode } from '@attestry/contracts';
-import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
+import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import type { RequestingClient } from './accepted-request.js';
 import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
 import { resourcesOf } from '../protocol/check-target.js';

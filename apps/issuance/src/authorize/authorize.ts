@@ -31,7 +31,7 @@ import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { checkTarget } from '../protocol/check-target.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
-import { queryOf, rawOf } from '../protocol/raw-request.js';
+import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { checkDpopParameter } from '../wallets/check-wallet.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';

@@ -10,7 +10,7 @@ import {
 import { parseAnswer, plainCopy, type OutboundAnswer, type OutboundRequest } from '@attestry/service-kit';
 import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
 import { mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
-import { isObject } from '../protocol/raw-request.js';
+import { isObject } from '../reading/raw-request/raw-request.js';
 import { configurationMemberOf, type ConfigurationMember } from './claim-sources.decisions.js';
 
 /** Of the exchange with a source, and of that with its token endpoint, milliseconds. */

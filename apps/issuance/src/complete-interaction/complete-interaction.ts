@@ -16,8 +16,8 @@ import {
   type PendingInteraction,
 } from '../interaction-hook/pending-interactions.js';
 import { stateOf } from '../interaction-hook/session-token.js';
-import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
-import { queryOf, rawOf } from '../protocol/raw-request.js';
+import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
+import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { SignedInUsers } from '../user/signed-in-users.js';
 

@@ -1,5 +1,5 @@
 import { oauthError, type RawRequest } from '@attestry/contracts';
-import { queryOf } from '../protocol/raw-request.js';
+import { queryOf } from '../reading/raw-request/raw-request.js';
 
 const BODY_ONLY = [
   ...['grant_type', 'pre-authorized_code', 'tx_code', 'authorization_details', 'access_token', 'code'],

@@ -6,12 +6,12 @@ import type { AuthorizationRequestOrigin, Grant } from '../issuance-session/issu
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
 import { parseAuthorizationDetails } from '../protocol/authorization-details.js';
 import { makeBearerValue, parseBearerValue } from '../protocol/bearer-value.js';
-import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
+import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
 import { checkCode } from './check-code.js';
-import { checkContentType } from '../protocol/check-content-type.js';
-import { checkNoDuplicates } from '../protocol/check-no-duplicates.js';
+import { checkContentType } from '../reading/raw-request/check-content-type.js';
+import { checkNoDuplicates } from '../reading/raw-request/check-no-duplicates.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkTransactionCode } from './check-transaction-code.js';
 import { matchSecrets } from './match-secrets.js';

@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { Formats } from '../formats/formats.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
-import { RecentStates } from '../recent-states/recent-states.js';
+import { RecentStates } from '../reading/recent-states/recent-states.js';
 import { wallets, walletsStream } from '../wallets/wallets.state.js';
 import type { HaipFacts } from './haip.decisions.js';
 

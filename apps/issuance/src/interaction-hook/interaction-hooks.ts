@@ -7,7 +7,7 @@ import type { AuthenticatedRequest } from '../authorization-request/pending-auth
 import { redirect } from '../authorization-request/redirect.js';
 import { effectiveHook } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
-import { RecentStates } from '../recent-states/recent-states.js';
+import { RecentStates } from '../reading/recent-states/recent-states.js';
 import { user, userStream } from '../user/user.state.js';
 import { HookSecrets } from './hook-secrets.js';
 import {

@@ -30,7 +30,7 @@ import { encryptAnswer, MessageEncryption } from '../message-encryption/message-
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import type { DpopProof } from '../protocol/dpop-proof.js';
 import { DpopProofs, dpopResourceError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
-import { rawOf } from '../protocol/raw-request.js';
+import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
 import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';

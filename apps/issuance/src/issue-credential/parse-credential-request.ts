@@ -2,8 +2,8 @@ import { BATCH_SIZE, CredentialRequest as Declared, MAX_PROOF_LENGTH, oauthError
 import { parseResponseEncryption, type ResponseEncryption } from '../message-encryption/encryption-parameters.js';
 import type { OpenedRequest } from '../message-encryption/message-encryption.js';
 import { parseRequestObject } from '../message-encryption/request-object.js';
-import { maxLengthsOf } from '../protocol/check-lengths.js';
-import { isObject } from '../protocol/raw-request.js';
+import { maxLengthsOf } from '../reading/raw-request/check-lengths.js';
+import { isObject } from '../reading/raw-request/raw-request.js';
 
 const MAX_LENGTHS = maxLengthsOf(Declared);
 

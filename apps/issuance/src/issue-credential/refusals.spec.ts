@@ -3,7 +3,7 @@ import { CredentialRequest, type AppError, type RawRequest } from '@attestry/con
 import type { PublicJwk } from '@attestry/keys';
 import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
-import { maxLengthsOf } from '../protocol/check-lengths.js';
+import { maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
 import { mapClaims } from '../protocol/map-claims.js';
 import { makeNonce, verifyNonce } from '../protocol/nonce.js';

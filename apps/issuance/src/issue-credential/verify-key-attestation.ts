@@ -2,7 +2,7 @@ import { BATCH_SIZE, MAX_PROOF_LENGTH, oauthError, type KeyAttestationRequiremen
 import { InvalidKey, jwkThumbprint } from '@attestry/keys';
 import { certifiedKeyOf, loadTrustAnchors } from '../protocol/certified-key.js';
 import { decodeCompactJws } from '../protocol/compact-jws.js';
-import { isObject } from '../protocol/raw-request.js';
+import { isObject } from '../reading/raw-request/raw-request.js';
 import { keyOfJwk, type HolderKey } from './holder-key.js';
 
 /** Clock skew of the attester, seconds. */

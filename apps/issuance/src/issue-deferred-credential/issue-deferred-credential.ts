@@ -26,7 +26,7 @@ import { checkContentType } from '../message-encryption/check-content-type.js';
 import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
 import { CurrentConfigurations } from '../protocol/current-configurations.js';
 import { DpopProofs } from '../protocol/dpop-proofs.js';
-import { rawOf } from '../protocol/raw-request.js';
+import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';

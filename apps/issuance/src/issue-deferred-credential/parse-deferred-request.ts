@@ -2,7 +2,7 @@ import { DeferredCredentialRequest as Declared, oauthError } from '@attestry/con
 import { parseResponseEncryption, type ResponseEncryption } from '../message-encryption/encryption-parameters.js';
 import type { OpenedRequest } from '../message-encryption/message-encryption.js';
 import { parseRequestObject } from '../message-encryption/request-object.js';
-import { maxLengthsOf } from '../protocol/check-lengths.js';
+import { maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 
 const MAX_LENGTH = maxLengthsOf(Declared).get('transaction_id')!;
 

@@ -6,7 +6,7 @@ import type { IssuanceSessionState } from '../issuance-session/issuance-session.
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import type { RequestedDetail } from '../protocol/authorization-details.js';
 import { checkTarget } from '../protocol/check-target.js';
-import { RecentStates } from '../recent-states/recent-states.js';
+import { RecentStates } from '../reading/recent-states/recent-states.js';
 import {
   withdrawnDomains,
   withdrawnDomainsStream,

@@ -3,7 +3,7 @@ import { invalidBody, type TenantContext } from '@attestry/contracts';
 import { jwkThumbprint } from '@attestry/keys';
 import { AnswerTooLarge, DnsBudgetExceeded, LOGGER, Outbound, type Logger } from '@attestry/service-kit';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
-import { isObject } from '../protocol/raw-request.js';
+import { isObject } from '../reading/raw-request/raw-request.js';
 import { MOST_BYTES } from '../protocol/published-size.decisions.js';
 
 type Tenant = Pick<TenantContext, 'id' | 'baseUrl'>;

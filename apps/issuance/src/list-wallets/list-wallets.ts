@@ -7,7 +7,7 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { pageOf } from '../bounded-pages/page-of.js';
+import { pageOf } from '../reading/bounded-pages/page-of.js';
 import { walletKindOf, walletView } from '../wallets/wallet-views.js';
 import { isOfKind } from '../wallets/wallets.decisions.js';
 import { wallets, walletsStream } from '../wallets/wallets.state.js';

@@ -2,7 +2,7 @@ import { MAX_JWE_LENGTH, oauthError, type EncryptionPolicy } from '@attestry/con
 import { importPublicJwk, InvalidKey } from '@attestry/keys';
 import { decodeProtectedHeader, errors, type JWK } from 'jose';
 import type { EncryptionKey } from '../encryption-keys/encryption-keys.events.js';
-import { isObject } from '../protocol/raw-request.js';
+import { isObject } from '../reading/raw-request/raw-request.js';
 
 export const ALGORITHM = 'ECDH-ES';
 export const ENC_VALUES = ['A128GCM', 'A256GCM'] as const;

@@ -42,7 +42,7 @@ import { changeSettings } from '../openid-settings/openid-settings.decisions.js'
 import type { OpenIdSettingsChanged } from '../openid-settings/openid-settings.events.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
 import { NewKeys } from '../new-keys/new-keys.js';
-import { RecentStates } from '../recent-states/recent-states.js';
+import { RecentStates } from '../reading/recent-states/recent-states.js';
 import { MessageEncryption } from './message-encryption.js';
 
 const DAY_MS = 86_400_000;

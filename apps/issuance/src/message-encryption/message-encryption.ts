@@ -12,7 +12,7 @@ import { CompactEncrypt, errors, importJWK } from 'jose';
 import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
-import { RecentStates } from '../recent-states/recent-states.js';
+import { RecentStates } from '../reading/recent-states/recent-states.js';
 import {
   ALGORITHM,
   checkJweHeader,

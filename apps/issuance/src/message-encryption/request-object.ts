@@ -1,5 +1,5 @@
 import { jsonFaultPosition, oauthError } from '@attestry/contracts';
-import { isObject } from '../protocol/raw-request.js';
+import { isObject } from '../reading/raw-request/raw-request.js';
 import type { OpenedRequest } from './message-encryption.js';
 
 /** A string, with the colon that follows the name of a member, or the start or end of an object: all quotation marks are in strings. */

@@ -4,7 +4,7 @@ import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../credential-configuration/credential-configuration.state.js';
-import { RecentStates } from '../recent-states/recent-states.js';
+import { RecentStates } from '../reading/recent-states/recent-states.js';
 
 /** Active configurations for the wallet endpoints, at most a second old. */
 @Injectable()

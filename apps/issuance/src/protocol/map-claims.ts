@@ -2,7 +2,7 @@ import { oauthError, type ClaimMapping, type UserInfoOutcome, type UserLink } fr
 import { nearestName } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { parseClaimPath } from '../credential-configuration/claim-path.js';
-import { isObject } from './raw-request.js';
+import { isObject } from '../reading/raw-request/raw-request.js';
 
 /** What `mapFrom` paths address. */
 export interface UserObject {

@@ -102,7 +102,7 @@ import { permuteCounters } from '../status-list/index-permutation.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
-import { RecentStates } from '../recent-states/recent-states.js';
+import { RecentStates } from '../reading/recent-states/recent-states.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';

@@ -15,12 +15,12 @@ import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/p
 import { requestedEntries } from '../authorization-request/requested-entries.js';
 import { checkHaipAuthorization } from '../haip/check-haip.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
-import { checkContentType } from '../protocol/check-content-type.js';
+import { checkContentType } from '../reading/raw-request/check-content-type.js';
 import { ClientAttestations, proofUsedError } from '../protocol/client-attestations.js';
 import { DpopProofs, dpopError, singleUseOf } from '../protocol/dpop-proofs.js';
 import { checkTarget } from '../protocol/check-target.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
-import { rawOf } from '../protocol/raw-request.js';
+import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { checkDpopParameter } from '../wallets/check-wallet.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';

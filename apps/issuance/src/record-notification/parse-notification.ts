@@ -8,8 +8,8 @@ import {
   type NotificationEvent,
   type RawRequest,
 } from '@attestry/contracts';
-import { maxLengthsOf } from '../protocol/check-lengths.js';
-import { isObject } from '../protocol/raw-request.js';
+import { maxLengthsOf } from '../reading/raw-request/check-lengths.js';
+import { isObject } from '../reading/raw-request/raw-request.js';
 
 const MAX_LENGTHS = maxLengthsOf(NotificationRequest);
 /** OID4VCI 1.0 §11.1 */

@@ -12,7 +12,7 @@ import { isOfDeferral } from '../issuance-session/deferred-issuance.decisions.js
 import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../issuance-session/issuance-session.state.js';
 import { DpopProofs } from '../protocol/dpop-proofs.js';
-import { rawOf } from '../protocol/raw-request.js';
+import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { invalidNotificationId, parseNotification } from './parse-notification.js';
 

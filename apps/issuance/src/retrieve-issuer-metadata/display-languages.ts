@@ -1,4 +1,9 @@
-import { languageOf, languageRanges, truncations, type Localized } from '../protocol/preferred-languages.js';
+import {
+  languageOf,
+  languageRanges,
+  truncations,
+  type Localized,
+} from '../reading/preferred-languages/preferred-languages.js';
 
 const isDisplay = (name: string, value: unknown): value is Localized[] => name === 'display' && Array.isArray(value);
 

@@ -8,7 +8,7 @@ import { Formats } from '../formats/formats.js';
 import { IssuerSigners, type CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
 import { MessageEncryption } from '../message-encryption/message-encryption.js';
 import { PublishedConfigurations } from '../protocol/published-configurations.js';
-import { rawOf } from '../protocol/raw-request.js';
+import { rawOf } from '../reading/raw-request/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';

@@ -10,7 +10,7 @@ import { chooseMediaType, Operation, type RequestOf } from '@attestry/service-ki
 import { OfferReferences } from '../authorization-offer/offer-references.js';
 import { QR_MEDIA_TYPES, QrCodes, type QrMediaType } from '../offer-qr-codes/qr-codes.js';
 import { offerReferenceUri } from '../protocol/offer-document.js';
-import { rawOf } from '../protocol/raw-request.js';
+import { rawOf } from '../reading/raw-request/raw-request.js';
 
 /**
  * The offer by reference, which is shorter than the offer, and of one length for pre-authorized offers: the code stays scannable. It ends with

@@ -11,7 +11,7 @@ import {
 import { EventStore, readEvent, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { Formats } from '../formats/formats.js';
-import { rawOf } from '../protocol/raw-request.js';
+import { rawOf } from '../reading/raw-request/raw-request.js';
 import { notSigned, notUsed } from '../status-list/conditions.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';

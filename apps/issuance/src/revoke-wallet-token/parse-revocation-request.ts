@@ -1,9 +1,9 @@
 import { oauthError, WalletRevocationRequest, type RawRequest } from '@attestry/contracts';
-import { checkContentType } from '../protocol/check-content-type.js';
-import { checkLengths, maxLengthsOf } from '../protocol/check-lengths.js';
-import { checkNoDuplicates } from '../protocol/check-no-duplicates.js';
+import { checkContentType } from '../reading/raw-request/check-content-type.js';
+import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
+import { checkNoDuplicates } from '../reading/raw-request/check-no-duplicates.js';
 import { clientOfAttestation } from '../protocol/client-attestation.js';
-import { queryOf } from '../protocol/raw-request.js';
+import { queryOf } from '../reading/raw-request/raw-request.js';
 
 export interface RevocationRequest {
   token: string;

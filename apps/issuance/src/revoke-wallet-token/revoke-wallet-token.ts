@@ -12,7 +12,7 @@ import { Macs } from '@attestry/keys';
 import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
 import { checkStillRegistered } from '../protocol/check-registration.js';
 import { DpopProofs } from '../protocol/dpop-proofs.js';
-import { rawOf } from '../protocol/raw-request.js';
+import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { WalletClients } from '../protocol/wallet-clients.js';
 import { TokenFamilies } from '../token-family/token-families.js';

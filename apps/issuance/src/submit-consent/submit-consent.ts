@@ -12,7 +12,7 @@ import { consentCookies, PendingConsents, type PendingConsent } from '../authori
 import { ProviderSignIn } from '../authorization-request/provider-sign-in.js';
 import { clientUrl } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
-import { rawOf } from '../protocol/raw-request.js';
+import { rawOf } from '../reading/raw-request/raw-request.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
 import { parseConsentForm } from './parse-consent-form.js';
 

@@ -6,7 +6,7 @@ import { checkPushed } from '../authorization-request/check-pushed.js';
 import { classifyClient, type ClientClass } from '../authorization-request/classify-client.js';
 import { effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
-import { RecentStates } from '../recent-states/recent-states.js';
+import { RecentStates } from '../reading/recent-states/recent-states.js';
 import type { RegisteredWallet } from './wallets.events.js';
 import { wallets, walletsStream, type WalletsState } from './wallets.state.js';
 

@@ -23,7 +23,7 @@ import type { ConfigurationContent } from '../../credential-configuration/creden
 import { namespaceMappingFaults, pathFault } from '../claim-mappings.decisions.js';
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayFaults, imageUrlFault, type DisplayDefaults } from '../display.decisions.js';
-import { isObject } from '../../protocol/raw-request.js';
+import { isObject } from '../../reading/raw-request/raw-request.js';
 import { refusedNameFault } from '../reserved-names.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
 
