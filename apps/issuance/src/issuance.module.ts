@@ -20,7 +20,6 @@ import { SourceSlots } from './claim-sources/source-slots.js';
 import { SourceTokens } from './claim-sources/source-tokens.js';
 import { CredentialClaims } from './credential-issuer/credential-claims.js';
 import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
-import { HookSecrets } from './interaction-hook/hook-secrets.js';
 import { InteractionHooks } from './interaction-hook/interaction-hooks.js';
 import { PendingInteractions } from './interaction-hook/pending-interactions.js';
 import { AccessTokens } from './access-token/access-tokens.js';
@@ -30,8 +29,6 @@ import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
 import { NewKeys } from './new-keys/new-keys.js';
 import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
-import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
-import { ProofMethods } from './proof-methods/proof-methods.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
 import { TypeClaims } from './credential-configuration/type-claims.js';
@@ -52,13 +49,11 @@ import { IssuerDomainUsage } from './issuer-names/issuer-domain-usage.js';
 import { IssuerNames } from './issuer-names/issuer-names.js';
 import { PublishedIssuer } from './issuer-names/published-issuer.js';
 import { IssuerBrands } from './protocol/issuer-brands.js';
-import { CurrentConfigurations } from './protocol/current-configurations.js';
 import { ClientAttestations } from './protocol/client-attestations.js';
 import { DpopProofs } from './protocol/dpop-proofs.js';
 import { WalletClients } from './protocol/wallet-clients.js';
 import { ClaimUse } from './claim-sets/claim-use.js';
 import { OfferEntries } from './protocol/offer-entries.js';
-import { PublishedConfigurations } from './protocol/published-configurations.js';
 import { PublishedSizes } from './protocol/published-size.js';
 import { SignedInUsers } from './user/signed-in-users.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
@@ -78,19 +73,19 @@ import { StatusListsReadModel } from './status-list/status-lists.read-model.js';
 import { TenantWallets } from './wallets/tenant-wallets.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { readingProviders } from './reading/reading.providers.js';
+import { settingsProviders } from './settings/settings.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
   providers: [
     ...useCases,
     ...readingProviders,
+    ...settingsProviders,
     // Credential configurations
-    ConfigurationsReadModel,
     ContextLoader,
     TenantContexts,
     TypeClaims,
     IssuerKeys,
-    ProofMethods,
 
     // Certificates of issuers and of document signers
     NewKeys,
@@ -151,7 +146,6 @@ import { useCases } from './use-cases.generated.js';
     AuthorizationAnswers,
     AuthorizationCodes,
     SessionClaims,
-    HookSecrets,
     PendingInteractions,
     InteractionHooks,
     Budgets,
@@ -161,10 +155,8 @@ import { useCases } from './use-cases.generated.js';
     QrCodes,
     SignedInUsers,
     ...formatProviders,
-    CurrentConfigurations,
     OfferEntries,
     ClaimUse,
-    PublishedConfigurations,
     PublishedSizes,
     IssuerBrands,
     IssuerDomain,

@@ -14,7 +14,7 @@ import type { FeedMessage } from '@attestry/messaging';
 import { fact, PlatformConfig, Reactions, serviceContext, type Fact, recordPurgedTenants } from '@attestry/service-kit';
 import { claimSources } from './claim-sources/claim-sources.state.js';
 import { SourceSecrets } from './claim-sources/source-secrets.js';
-import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
+import { credentialConfiguration } from './settings/credential-configuration/credential-configuration.state.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { Crls } from './document-signers/crls.js';
@@ -23,7 +23,7 @@ import { credentialNotification } from './credential-notification/credential-not
 import { issuanceSession } from './issuance-session/issuance-session.state.js';
 import { issuedCredential } from './issued-credential/issued-credential.state.js';
 import { user } from './user/user.state.js';
-import { withdrawnDomains } from './withdrawn-domains/withdrawn-domains.state.js';
+import { withdrawnDomains } from './settings/withdrawn-domains/withdrawn-domains.state.js';
 
 /** Categories of the events in {@link factsOf}. */
 export const PUBLISHED = [

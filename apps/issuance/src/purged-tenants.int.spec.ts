@@ -21,7 +21,7 @@ import {
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import type { Kysely } from 'kysely';
-import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
+import { ConfigurationsReadModel } from './settings/credential-configuration/configurations.read-model.js';
 import { issuanceService } from './index.js';
 import { UsersReadModel } from './user/users.read-model.js';
 

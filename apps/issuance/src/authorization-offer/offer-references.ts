@@ -6,7 +6,7 @@ import { Macs } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
-import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import {
   authorizationOffer,
   openOfferDocument,

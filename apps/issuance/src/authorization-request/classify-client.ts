@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
-import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
-import { effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
+import type { OpenIdSettings } from '../settings/openid-settings/openid-settings.events.js';
+import { effectiveSettings } from '../settings/openid-settings/openid-settings.decisions.js';
 import { checkEnabled } from '../wallets/check-wallet.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import type { WalletsState } from '../wallets/wallets.state.js';

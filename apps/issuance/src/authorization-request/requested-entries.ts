@@ -1,6 +1,6 @@
 import { isUuid, oauthError } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { scopeFor } from '../protocol/scope.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import { scopeFor } from '../settings/credential-configuration/scope.js';
 import type { RequestedEntries } from '../protocol/authorization-details.js';
 import type { AuthorizationRequest } from './parse-authorization-request.js';
 

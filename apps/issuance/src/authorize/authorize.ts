@@ -24,13 +24,13 @@ import { PushedAuthorizations } from '../authorization-request/pushed-authorizat
 import { redirect, redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { checkHaipAuthorization } from '../haip/check-haip.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { checkTarget } from '../protocol/check-target.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
-import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
 import { checkDpopParameter } from '../wallets/check-wallet.js';

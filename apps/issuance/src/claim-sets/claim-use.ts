@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { invalid, type ClaimMapping, type Warning } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { claimSources, claimSourcesStream } from '../claim-sources/claim-sources.state.js';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
-import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import type { CheckedEntry } from '../protocol/check-credentials.js';
-import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import { mappingsOf, outermostClaim } from '../protocol/mapped-claims.js';
 import { unusedClaims, type GivenClaims } from './unused-claims.js';
 

@@ -8,8 +8,8 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { LOGGER, type Logger } from '@attestry/service-kit';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import type { UserObject } from '../protocol/map-claims.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import type { ConfiguredSource } from './claim-sources.events.js';

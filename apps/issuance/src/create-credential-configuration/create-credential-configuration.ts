@@ -25,16 +25,16 @@ import {
 } from '@attestry/service-kit';
 import { NamedSources } from '../claim-sources/named-sources.js';
 import { attestationWarnings } from '../credential-configuration/attestation-warning.js';
-import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
+import { ConfigurationsReadModel } from '../settings/credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
   createCredentialConfiguration,
-} from '../credential-configuration/credential-configuration.decisions.js';
-import type { PinnedIssuerKey } from '../credential-configuration/credential-configuration.events.js';
+} from '../settings/credential-configuration/credential-configuration.decisions.js';
+import type { PinnedIssuerKey } from '../settings/credential-configuration/credential-configuration.events.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../credential-configuration/credential-configuration.state.js';
+} from '../settings/credential-configuration/credential-configuration.state.js';
 import { readKeyRequirements } from '../credential-configuration/key-requirements.js';
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
 import { checkRequest, requestedDid, type SignerPolicy } from '../formats/format.js';
@@ -45,7 +45,7 @@ import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
-import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 
 const ANY_ALGORITHM: PinnedIssuerKey['algorithm'][] = ['P-256', 'Ed25519'];
 

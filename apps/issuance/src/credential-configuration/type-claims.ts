@@ -2,8 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ClientContext, CredentialFormat } from '@attestry/contracts';
 import { Streams, type ClaimFacts, type Clock, type NameClaimState } from '@attestry/event-store';
 import { CLOCK, eventContext } from '@attestry/service-kit';
-import { credentialConfiguration, credentialConfigurationStream } from './credential-configuration.state.js';
-import { credentialType } from './credential-type.claim.js';
+import {
+  credentialConfiguration,
+  credentialConfigurationStream,
+} from '../settings/credential-configuration/credential-configuration.state.js';
+import { credentialType } from '../settings/credential-configuration/credential-type.claim.js';
 
 export interface TypeOwner {
   tenantId: string;

@@ -1,5 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { countDeferred } from '../issuance-session/deferred-issuance.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 

@@ -1,5 +1,5 @@
 import { oauthError, type TenantContext } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
 
 /**

@@ -4,7 +4,7 @@ import { Streams } from '@attestry/event-store';
 import { Sealing, type Sealed, type StoredValue } from '@attestry/keys';
 import { SourceClaims } from '../claim-sources/source-claims.js';
 import { withoutClaimSet } from '../claim-sets/claim-sets.js';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { CredentialFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';

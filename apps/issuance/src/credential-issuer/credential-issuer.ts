@@ -10,7 +10,7 @@ import {
 } from '@attestry/event-store';
 import { KeyNotFound, pooledBytes, Sealing, SigningKeys } from '@attestry/keys';
 import { IDS } from '@attestry/service-kit';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { DocumentSigners } from '../document-signers/document-signers.js';
 import type { Holder, UnsignedCredential } from '../formats/format.js';

@@ -10,15 +10,15 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
+import { ConfigurationsReadModel } from '../settings/credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
   deleteCredentialConfiguration,
-} from '../credential-configuration/credential-configuration.decisions.js';
+} from '../settings/credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../credential-configuration/credential-configuration.state.js';
+} from '../settings/credential-configuration/credential-configuration.state.js';
 import { IssuerKeys } from '../credential-configuration/issuer-keys.js';
 import { TypeClaims } from '../credential-configuration/type-claims.js';
 import { Formats } from '../formats/formats.js';

@@ -13,11 +13,11 @@ import type { ByteSource, PublicJwk, Signer } from '@attestry/keys';
 import type {
   ActiveConfiguration,
   PinnedConfiguration,
-} from '../credential-configuration/credential-configuration.decisions.js';
+} from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type {
   ConfigurationContent,
   PinnedIssuerKey,
-} from '../credential-configuration/credential-configuration.events.js';
+} from '../settings/credential-configuration/credential-configuration.events.js';
 import type { CredentialDigests } from '../issuance-session/issuance-session.events.js';
 import type { CertifiedSigner, IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { ClaimFault } from './claim-faults.decisions.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Streams } from '@attestry/event-store';
 import { Formats } from '../formats/formats.js';
-import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
-import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
+import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { RecentStates } from '../reading/recent-states/recent-states.js';
 import { wallets, walletsStream } from '../wallets/wallets.state.js';
-import type { HaipFacts } from './haip.decisions.js';
+import type { HaipFacts } from '../settings/haip/haip.decisions.js';
 
 /** The profile `haip` of a tenant (ADR 0095). */
 @Injectable()

@@ -1,7 +1,7 @@
 import { bearerChallenge, dpopChallenge, isUuid, oauthError, type OAuthErrorCode } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
-import type { CurrentConfigurations } from '../protocol/current-configurations.js';
+import type { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import type { CredentialSelector } from './parse-credential-request.js';
 
 const NOT_COVERED = 'the access token does not cover this credential configuration';

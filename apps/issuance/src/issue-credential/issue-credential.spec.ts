@@ -11,15 +11,15 @@ import {
 } from '@attestry/keys';
 import { credentialTexts } from '../credential-issuer/credential-texts.js';
 import { MAX_DOCUMENT_BYTES } from '../formats/document-size.decisions.js';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { addDuration } from '../formats/validity.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import { addDuration } from '../settings/credential-configuration/validity.js';
 import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
 import { mapClaims } from '../protocol/map-claims.js';
 import { makeNonce } from '../protocol/nonce.js';
 import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import type { OpenedRequest } from '../message-encryption/message-encryption.js';
-import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
+import { encryptionPolicy } from '../settings/openid-settings/openid-settings.decisions.js';
 import { checkContentType } from '../message-encryption/check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';

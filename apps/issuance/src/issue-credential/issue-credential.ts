@@ -27,7 +27,7 @@ import { checkHaipSession } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
-import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import type { DpopProof } from '../protocol/dpop-proof.js';
 import { DpopProofs, dpopResourceError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';

@@ -24,7 +24,7 @@ import type { OpenDeferral } from '../issuance-session/issuance-session.decision
 import type { SessionOrigin } from '../issuance-session/issuance-session.events.js';
 import { checkContentType } from '../message-encryption/check-content-type.js';
 import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
-import { CurrentConfigurations } from '../protocol/current-configurations.js';
+import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import { DpopProofs } from '../protocol/dpop-proofs.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';

@@ -5,12 +5,12 @@ import { eventContext, LOGGER, requestFields, type Logger } from '@attestry/serv
 import { Formats } from '../formats/formats.js';
 import { statusSeriesOf } from '../formats/status-series.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
-import { resetIssuerName } from '../openid-settings/openid-settings.decisions.js';
-import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
-import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { resetIssuerName } from '../settings/openid-settings/openid-settings.decisions.js';
+import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
+import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { seriesName, type ListSeries } from '../status-list/list-series.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
-import { withdrawnDomains, withdrawnDomainsStream } from '../withdrawn-domains/withdrawn-domains.state.js';
+import { withdrawnDomains, withdrawnDomainsStream } from '../settings/withdrawn-domains/withdrawn-domains.state.js';
 import { IssuerNames } from './issuer-names.js';
 import { PublishedIssuer } from './published-issuer.js';
 

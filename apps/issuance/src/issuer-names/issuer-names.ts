@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantContext } from '@attestry/contracts';
 import { PlatformConfig } from '@attestry/service-kit';
-import { issuerHost } from '../credential-configuration/configurations-under.js';
+import { issuerHost } from '../settings/credential-configuration/configurations-under.js';
 import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
-import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import type { RequestedDetail } from '../protocol/authorization-details.js';
 import { checkTarget } from '../protocol/check-target.js';
 import { RecentStates } from '../reading/recent-states/recent-states.js';
@@ -11,7 +11,7 @@ import {
   withdrawnDomains,
   withdrawnDomainsStream,
   type WithdrawnDomainsState,
-} from '../withdrawn-domains/withdrawn-domains.state.js';
+} from '../settings/withdrawn-domains/withdrawn-domains.state.js';
 
 type Tenant = Pick<TenantContext, 'id' | 'baseUrl'>;
 

@@ -7,7 +7,10 @@ import {
 } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
 import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
-import { configurationOfRow, ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
+import {
+  configurationOfRow,
+  ConfigurationsReadModel,
+} from '../settings/credential-configuration/configurations.read-model.js';
 import { Formats } from '../formats/formats.js';
 
 @Operation(...configurationOperationOf('list'))

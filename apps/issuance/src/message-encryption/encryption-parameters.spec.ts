@@ -1,5 +1,5 @@
 import { MAX_JWE_LENGTH, type AppError } from '@attestry/contracts';
-import { encryptionPolicy } from '../openid-settings/openid-settings.decisions.js';
+import { encryptionPolicy } from '../settings/openid-settings/openid-settings.decisions.js';
 import { checkJweHeader, encryptionMetadata, parseResponseEncryption } from './encryption-parameters.js';
 
 // RFC 7517 §A.1

@@ -28,19 +28,19 @@ import {
 } from '@attestry/service-kit';
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { createCredentialConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import { createCredentialConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../credential-configuration/credential-configuration.state.js';
+} from '../settings/credential-configuration/credential-configuration.state.js';
 import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
 import { RenewCertificates } from '../due-certificates/renew-certificates.worker.js';
 import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { encryptionKeys, encryptionKeysStream } from '../encryption-keys/encryption-keys.state.js';
 import { issuanceService } from '../index.js';
-import { changeSettings } from '../openid-settings/openid-settings.decisions.js';
-import type { OpenIdSettingsChanged } from '../openid-settings/openid-settings.events.js';
-import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+import { changeSettings } from '../settings/openid-settings/openid-settings.decisions.js';
+import type { OpenIdSettingsChanged } from '../settings/openid-settings/openid-settings.events.js';
+import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import { NewKeys } from '../new-keys/new-keys.js';
 import { RecentStates } from '../reading/recent-states/recent-states.js';
 import { MessageEncryption } from './message-encryption.js';

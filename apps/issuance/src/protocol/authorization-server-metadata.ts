@@ -1,7 +1,7 @@
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT, REFRESH_TOKEN_GRANT } from './offer-document.js';
 import type { OpenIdConfiguration } from '@attestry/contracts';
-import { scopeFor } from './scope.js';
+import { scopeFor } from '../settings/credential-configuration/scope.js';
 
 export interface AuthorizationServerMetadata {
   issuer: string;

@@ -1,6 +1,6 @@
 import type { ClaimMapping } from '@attestry/contracts';
 import { parseClaimPath } from '../credential-configuration/claim-path.js';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { Format } from '../formats/format.js';
 
 /** What selects values from the claims for credentials of a configuration. */

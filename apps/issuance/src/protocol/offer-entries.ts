@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AppError, invalid, type ErrorDetail } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK } from '@attestry/service-kit';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import { DocumentSigners } from '../document-signers/document-signers.js';
 import { describeClaimFault } from '../formats/claim-faults.decisions.js';
@@ -11,10 +11,10 @@ import type { OfferFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
 import type { CheckedEntry } from './check-credentials.js';
-import { CurrentConfigurations } from './current-configurations.js';
+import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import type { UserObject } from './map-claims.js';
 import { mappingsOf, outermostClaim } from './mapped-claims.js';
-import { scopeFor } from './scope.js';
+import { scopeFor } from '../settings/credential-configuration/scope.js';
 
 /** What is known of the claims when an offer is made. */
 export interface KnownClaims extends UserObject {

@@ -1,9 +1,9 @@
 import { AppError, mediaTypeOf, type ClaimMapping, type RawRequest } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
 import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
-import type { CurrentConfigurations } from './current-configurations.js';
+import type { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import type { DocumentSigners } from '../document-signers/document-signers.js';
 import type { OfferFacts } from '../formats/format.js';
 import { mapClaims, mapKnownClaims, type UserObject } from './map-claims.js';

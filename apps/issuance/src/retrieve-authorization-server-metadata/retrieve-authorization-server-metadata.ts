@@ -1,6 +1,6 @@
 import { retrieveAuthorizationServerMetadata, type PublicContext } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
-import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import {
   authorizationServerMetadata,
   type AuthorizationServerMetadata,

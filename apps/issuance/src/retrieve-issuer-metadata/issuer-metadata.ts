@@ -1,5 +1,5 @@
 import { BATCH_SIZE, type OpenIdConfiguration, type VerifiedBrand } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { Format } from '../formats/format.js';
 import { publishedMembers } from '../protocol/published-members.js';
 import {

@@ -3,11 +3,11 @@ import { httpAnswer, retrieveIssuerMetadata, type ContextOf, type HttpAnswer } f
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, frozenData, Operation, type RequestOf } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { IssuerSigners, type CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
 import { MessageEncryption } from '../message-encryption/message-encryption.js';
-import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';

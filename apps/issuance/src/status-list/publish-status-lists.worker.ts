@@ -16,7 +16,7 @@ import {
   statusListConfigurationsStream,
 } from '../status-list-configurations/status-list-configurations.state.js';
 import { hasEnded } from './list-end.js';
-import { ProofMethods } from '../proof-methods/proof-methods.js';
+import { ProofMethods } from '../settings/proof-methods/proof-methods.js';
 import { revocationListUri, type ListSigner } from './list-series.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { SHARDS } from './shard-of.js';

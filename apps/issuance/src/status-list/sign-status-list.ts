@@ -8,7 +8,7 @@ import {
   type ProofSuite,
   type Signable,
 } from '@attestry/linked-data';
-import { dateTime } from '../formats/validity.js';
+import { dateTime } from '../settings/credential-configuration/validity.js';
 import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import {
   bitstringStatusListCredential,

@@ -9,15 +9,15 @@ import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { NamedSources } from '../claim-sources/named-sources.js';
 import { attestationWarnings } from '../credential-configuration/attestation-warning.js';
-import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
+import { ConfigurationsReadModel } from '../settings/credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
   replaceConfigurationContent,
-} from '../credential-configuration/credential-configuration.decisions.js';
+} from '../settings/credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../credential-configuration/credential-configuration.state.js';
+} from '../settings/credential-configuration/credential-configuration.state.js';
 import { readKeyRequirements } from '../credential-configuration/key-requirements.js';
 import { checkRequest, requestedDid } from '../formats/format.js';
 import { PublishedSizes } from '../protocol/published-size.js';
@@ -26,7 +26,7 @@ import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-list/status-indexes.js';
-import { PublishedConfigurations } from '../protocol/published-configurations.js';
+import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 
 @Operation(...configurationOperationOf('update'))
 export class UpdateCredentialConfiguration {

@@ -8,16 +8,16 @@ import {
 import { Streams } from '@attestry/event-store';
 import { eventContext, mask, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
 import { HaipProfile } from '../haip/haip-profile.js';
-import { HookSecrets } from '../interaction-hook/hook-secrets.js';
+import { HookSecrets } from '../settings/openid-settings/hook-secrets.js';
 import { IssuerDomain } from '../issuer-names/issuer-domain.js';
 import {
   changeOfHook,
   changeSettings,
   needsSecret,
   type RequestedHook,
-} from '../openid-settings/openid-settings.decisions.js';
-import type { OpenIdSettings } from '../openid-settings/openid-settings.events.js';
-import { openIdSettings, openIdSettingsStream } from '../openid-settings/openid-settings.state.js';
+} from '../settings/openid-settings/openid-settings.decisions.js';
+import type { OpenIdSettings } from '../settings/openid-settings/openid-settings.events.js';
+import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 
 @Operation(updateOpenIdConfiguration)
 export class UpdateOpenIdConfiguration {

@@ -6,7 +6,7 @@ import type {
 } from '@attestry/contracts';
 import { jsonClaims, prepareSemanticCwt } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
-import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { UserObject } from '../../protocol/map-claims.js';
 import type { ClaimFault } from '../claim-faults.decisions.js';

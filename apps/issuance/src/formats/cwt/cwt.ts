@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CompactConfiguration, CompactConfigurationRequest, ErrorDetail } from '@attestry/contracts';
 import { prepareCwt, scalarClaims } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
-import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { UserObject } from '../../protocol/map-claims.js';
 import type { ClaimFault } from '../claim-faults.decisions.js';

@@ -11,7 +11,7 @@ import { Streams } from '@attestry/event-store';
 import type { Signer } from '@attestry/keys';
 import { eventContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import { GUARANTEED_DAYS } from '../../issuer-certificates/issuer-certificates.decisions.js';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
 import { base64Bytes, jsonBytes } from '../document-size.decisions.js';
@@ -31,7 +31,7 @@ import {
   type UnsignedCredential,
 } from '../format.js';
 import { proofTypesOf } from '../proof-types.js';
-import { addDuration } from '../validity.js';
+import { addDuration } from '../../settings/credential-configuration/validity.js';
 import { LIST_SIZE } from '../../status-list/packed-statuses.js';
 import { tokenStatus } from '../../status-list/token-status-list.js';
 import { claimFault, ClaimNotDisclosable } from './claim-fault.js';

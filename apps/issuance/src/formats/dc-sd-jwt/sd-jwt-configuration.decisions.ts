@@ -8,8 +8,8 @@ import {
   type SdJwtConfiguration,
   type SdJwtConfigurationRequest,
 } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../../settings/credential-configuration/credential-configuration.events.js';
 import { GUARANTEED_DAYS } from '../../issuer-certificates/issuer-certificates.decisions.js';
 import { typeAddressFault } from '../../published-type/type-address.js';
 import { claimMappingFaults } from '../claim-mappings.decisions.js';

@@ -18,8 +18,8 @@ import {
   standardValueFault,
   type ElementType,
 } from '@attestry/cose';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../../settings/credential-configuration/credential-configuration.events.js';
 import { namespaceMappingFaults, pathFault } from '../claim-mappings.decisions.js';
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayFaults, imageUrlFault, type DisplayDefaults } from '../display.decisions.js';

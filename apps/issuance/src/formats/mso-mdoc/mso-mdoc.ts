@@ -22,7 +22,7 @@ import {
 import type { Signer } from '@attestry/keys';
 import { LRUCache } from 'lru-cache';
 import type { CredentialDigests } from '../../issuance-session/issuance-session.events.js';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
 import { isPending, mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { isNewValue } from '../../protocol/mapped-claims.js';
@@ -45,7 +45,7 @@ import {
   type UnsignedCredential,
 } from '../format.js';
 import { proofTypesOf } from '../proof-types.js';
-import { addDuration } from '../validity.js';
+import { addDuration } from '../../settings/credential-configuration/validity.js';
 import {
   elementTypeOf,
   mdocContentOf,

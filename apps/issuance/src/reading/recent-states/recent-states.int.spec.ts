@@ -8,12 +8,12 @@ import {
 import { Streams } from '@attestry/event-store';
 import { IssuanceUnderTest, makeWalletKey } from '@attestry/testing/services';
 import { jest } from '@jest/globals';
-import { credentialConfiguration } from '../../credential-configuration/credential-configuration.state.js';
+import { credentialConfiguration } from '../../settings/credential-configuration/credential-configuration.state.js';
 import { deliveryInterest } from '../../delivery-interest/delivery-interest.state.js';
 import { HaipProfile } from '../../haip/haip-profile.js';
 import { issuanceService } from '../../index.js';
 import { MessageEncryption } from '../../message-encryption/message-encryption.js';
-import { openIdSettings, openIdSettingsStream } from '../../openid-settings/openid-settings.state.js';
+import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
 import { wallets } from '../../wallets/wallets.state.js';
 import { RecentStates } from './recent-states.js';
 

@@ -4,8 +4,8 @@ import type { OpenIdConfiguration } from '@attestry/contracts';
 import type { Ids } from '@attestry/event-store';
 import { isErased, Sealing } from '@attestry/keys';
 import { IDS, mask, PlatformConfig } from '@attestry/service-kit';
-import { effectiveHook, effectiveSettings, type MadeSecret } from '../openid-settings/openid-settings.decisions.js';
-import type { InteractionHookSettings, OpenIdSettings } from '../openid-settings/openid-settings.events.js';
+import { effectiveHook, effectiveSettings, type MadeSecret } from './openid-settings.decisions.js';
+import type { InteractionHookSettings, OpenIdSettings } from './openid-settings.events.js';
 
 /** Secrets of interaction hooks, each under a data key of its own. */
 @Injectable()

@@ -1,10 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import {
-  credentialConfiguration,
-  credentialConfigurationStream,
-} from '../credential-configuration/credential-configuration.state.js';
-import { RecentStates } from '../reading/recent-states/recent-states.js';
+import type { ActiveConfiguration } from './credential-configuration.decisions.js';
+import { credentialConfiguration, credentialConfigurationStream } from './credential-configuration.state.js';
+import { RecentStates } from '../../reading/recent-states/recent-states.js';
 
 /** Active configurations for the wallet endpoints, at most a second old. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
+import type { ActiveConfiguration } from './credential-configuration.decisions.js';
+import { ConfigurationsReadModel } from './configurations.read-model.js';
 
 interface Published {
   /** Ids and versions of `configurations`. */

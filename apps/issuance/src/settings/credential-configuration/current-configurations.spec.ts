@@ -1,5 +1,5 @@
 import type { LoadOptions, Streams } from '@attestry/event-store';
-import { RecentStates } from '../reading/recent-states/recent-states.js';
+import { RecentStates } from '../../reading/recent-states/recent-states.js';
 import { CurrentConfigurations } from './current-configurations.js';
 
 /** The streams of a process that has the state `cached` in memory while the store has `stored`. */

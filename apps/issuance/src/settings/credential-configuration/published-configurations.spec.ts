@@ -1,4 +1,4 @@
-import type { ConfigurationsReadModel } from '../credential-configuration/configurations.read-model.js';
+import type { ConfigurationsReadModel } from './configurations.read-model.js';
 import { PublishedConfigurations } from './published-configurations.js';
 
 describe('the configurations that metadata publishes', () => {
