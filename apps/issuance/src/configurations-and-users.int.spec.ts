@@ -57,8 +57,11 @@ import jsonld from 'jsonld';
 import { CREDENTIALS_V2 } from '@attestry/linked-data';
 import { ConfigurationsReadModel } from './settings/credential-configuration/configurations.read-model.js';
 import { issuanceService } from './index.js';
-import type { CredentialIssuedData, IssuanceSessionEvent } from './issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from './issuance-session/issuance-session.state.js';
+import type {
+  CredentialIssuedData,
+  IssuanceSessionEvent,
+} from './sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from './sessions/issuance-session/issuance-session.state.js';
 import { credentialType } from './settings/credential-configuration/credential-type.claim.js';
 import { user, userStream } from './user/user.state.js';
 import { UsersReadModel } from './user/users.read-model.js';

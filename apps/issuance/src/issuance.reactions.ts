@@ -20,8 +20,8 @@ import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { Crls } from './document-signers/crls.js';
 import { IssuerDomain } from './issuer-names/issuer-domain.js';
 import { credentialNotification } from './credential-notification/credential-notification.state.js';
-import { issuanceSession } from './issuance-session/issuance-session.state.js';
-import { issuedCredential } from './issued-credential/issued-credential.state.js';
+import { issuanceSession } from './sessions/issuance-session/issuance-session.state.js';
+import { issuedCredential } from './sessions/issued-credential/issued-credential.state.js';
 import { user } from './user/user.state.js';
 import { withdrawnDomains } from './settings/withdrawn-domains/withdrawn-domains.state.js';
 

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Operation, RawRequest, TenantContext } from '@attestry/contracts';
 import { Streams, type Loaded } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
-import { isExpired } from '../issuance-session/issuance-session.decisions.js';
+import { isExpired } from '../sessions/issuance-session/issuance-session.decisions.js';
 import {
   issuanceSession,
   type IssuanceSessionState,
   type RedeemedSession,
-} from '../issuance-session/issuance-session.state.js';
+} from '../sessions/issuance-session/issuance-session.state.js';
 import { DpopProofs, dpopResourceError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';

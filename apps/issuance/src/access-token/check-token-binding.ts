@@ -6,7 +6,7 @@ import {
   type RawRequest,
   type TenantContext,
 } from '@attestry/contracts';
-import type { Grant } from '../issuance-session/issuance-session.events.js';
+import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
 import type { DpopProof } from '../protocol/dpop-proof.js';
 import { dpopResourceError, type DpopProofs } from '../protocol/dpop-proofs.js';
 import type { AccessTokenCredentials } from './check-access-token-location.js';

@@ -1,7 +1,7 @@
 import type { Loaded, Streams } from '@attestry/event-store';
 import type { SecretMac } from '@attestry/keys';
-import type { IssuanceSessionState, RedeemedSession } from '../issuance-session/issuance-session.state.js';
-import { makeBearerValue } from '../protocol/bearer-value.js';
+import type { IssuanceSessionState, RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
+import { makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { loadAccessToken } from './load-access-token.js';
 

@@ -1,14 +1,14 @@
 import type { Streams } from '@attestry/event-store';
 import type { Macs } from '@attestry/keys';
-import { isExpired } from '../issuance-session/issuance-session.decisions.js';
-import type { Grant } from '../issuance-session/issuance-session.events.js';
+import { isExpired } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
 import {
   issuanceSession,
   issuanceSessionStream,
   type IssuanceSessionState,
   type RedeemedSession,
-} from '../issuance-session/issuance-session.state.js';
-import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
+} from '../sessions/issuance-session/issuance-session.state.js';
+import { grantContext, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import type { AccessTokenCredentials } from './check-access-token-location.js';
 import { loadRefreshedToken } from './load-refreshed-token.js';

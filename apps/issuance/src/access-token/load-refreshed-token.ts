@@ -5,8 +5,8 @@ import {
   issuanceSessionStream,
   type IssuanceSessionState,
   type RedeemedSession,
-} from '../issuance-session/issuance-session.state.js';
-import { restrictRights } from '../issuance-session/restrict-rights.js';
+} from '../sessions/issuance-session/issuance-session.state.js';
+import { restrictRights } from '../sessions/issuance-session/restrict-rights.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { readRefreshedToken } from '../protocol/refreshed-token.js';
 import { tokenFamily, tokenFamilyStream } from '../token-family/token-family.state.js';

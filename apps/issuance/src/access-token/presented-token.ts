@@ -1,6 +1,6 @@
 import { bearerChallenge, dpopChallenge, oauthError, type AppError } from '@attestry/contracts';
 import type { Loaded } from '@attestry/event-store';
-import type { IssuanceSessionState, RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { IssuanceSessionState, RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 
 export interface PresentedToken {
   tokenId: string;

@@ -1,7 +1,7 @@
 import { approveDeferredIssuance, type ClientContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { ListedDeferrals } from '../deferred-issuance/listed-deferrals.js';
-import { approveDeferral } from '../issuance-session/deferred-issuance.decisions.js';
+import { approveDeferral } from '../sessions/issuance-session/deferred-issuance.decisions.js';
 
 @Operation(approveDeferredIssuance)
 export class ApproveDeferredIssuance {

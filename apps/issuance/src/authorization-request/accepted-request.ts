@@ -1,4 +1,4 @@
-import type { RequestedEntries } from '../protocol/authorization-details.js';
+import type { RequestedEntries } from '../sessions/authorization-details/authorization-details.js';
 import type { ClientClass } from './classify-client.js';
 
 /** The wallet's client id and redirect address. */

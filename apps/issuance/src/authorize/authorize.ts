@@ -28,7 +28,7 @@ import type { ActiveConfiguration } from '../settings/credential-configuration/c
 import { Formats } from '../formats/formats.js';
 import { checkHaipAuthorization } from '../haip/check-haip.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
-import { checkTarget } from '../protocol/check-target.js';
+import { checkTarget } from '../sessions/authorization-details/check-target.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';

@@ -50,7 +50,10 @@ import {
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import { SignJWT, type JWK } from 'jose';
-import { authorizationOffer, authorizationOfferStream } from '../authorization-offer/authorization-offer.state.js';
+import {
+  authorizationOffer,
+  authorizationOfferStream,
+} from '../sessions/authorization-offer/authorization-offer.state.js';
 import { issuanceService } from '../index.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
 

@@ -1,4 +1,4 @@
-import type { GrantedDetail } from '../issuance-session/issuance-session.events.js';
+import type { GrantedDetail } from '../sessions/issuance-session/issuance-session.events.js';
 import type { CheckedEntry } from '../protocol/check-credentials.js';
 
 /** Claims of one credential, merged last (specification notes, Issuance). */

@@ -12,14 +12,17 @@ import {
   storeIdempotently,
   type RequestOf,
 } from '@attestry/service-kit';
-import { createAuthorizationOffer } from '../authorization-offer/authorization-offer.decisions.js';
-import { authorizationOffer, authorizationOfferStream } from '../authorization-offer/authorization-offer.state.js';
+import { createAuthorizationOffer } from '../sessions/authorization-offer/authorization-offer.decisions.js';
+import {
+  authorizationOffer,
+  authorizationOfferStream,
+} from '../sessions/authorization-offer/authorization-offer.state.js';
 import { ClaimUse } from '../claim-sets/claim-use.js';
 import { nameClaimSets } from '../claim-sets/claim-sets.js';
 import { HaipProfile } from '../haip/haip-profile.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { KnownUsers } from '../known-users/known-users.js';
-import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import {
   authorizationOffer as offerDocument,
   offerQrUrl,
@@ -27,7 +30,7 @@ import {
   offerUri,
   withoutDraftMembers,
   type AuthorizationOffer,
-} from '../protocol/offer-document.js';
+} from '../sessions/offer-document/offer-document.js';
 import type { UserObject } from '../protocol/map-claims.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
 import { OfferReferences } from '../authorization-offer/offer-references.js';

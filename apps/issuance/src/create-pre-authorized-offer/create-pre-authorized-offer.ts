@@ -25,13 +25,13 @@ import { ClaimUse } from '../claim-sets/claim-use.js';
 import { nameClaimSets, sessionClaimsText } from '../claim-sets/claim-sets.js';
 import { preAuthorizedOfferError } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
-import { createOffer } from '../issuance-session/issuance-session.decisions.js';
-import type { TransactionCode } from '../issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { createOffer } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { TransactionCode } from '../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { firstSessionId } from '../known-users/first-session-id.js';
 import { KnownUsers } from '../known-users/known-users.js';
-import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import type { UserObject } from '../protocol/map-claims.js';
 import {
   offerDocument,
@@ -40,9 +40,13 @@ import {
   offerReferenceUri,
   offerUri,
   sealOfferDocument,
-} from '../protocol/offer-document.js';
+} from '../sessions/offer-document/offer-document.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
-import { makeTransactionCode, normalTransactionCode, TRANSACTION_CODE_LENGTH } from '../protocol/transaction-code.js';
+import {
+  makeTransactionCode,
+  normalTransactionCode,
+  TRANSACTION_CODE_LENGTH,
+} from '../sessions/transaction-code/transaction-code.js';
 import { UserClaims } from '../user/user-claims.js';
 import { createUser, keepUser, replaceUserClaims, type ActiveUser } from '../user/user.decisions.js';
 import { user, userStream, type UserState } from '../user/user.state.js';

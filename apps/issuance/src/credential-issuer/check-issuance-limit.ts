@@ -1,7 +1,7 @@
 import { oauthError } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { countDeferred } from '../issuance-session/deferred-issuance.decisions.js';
-import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import { countDeferred } from '../sessions/issuance-session/deferred-issuance.decisions.js';
+import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 
 /**
  * `maxIssuances` caps the credentials of one session, also those that are deferred (ADR 0059); OID4VCI 1.0 §8.3.1.2.

@@ -7,7 +7,7 @@ import { withoutClaimSet } from '../claim-sets/claim-sets.js';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { CredentialFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
-import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
 

@@ -16,18 +16,18 @@ import { DocumentSigners } from '../document-signers/document-signers.js';
 import type { Holder, UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { statusSeriesOf } from '../formats/status-series.js';
-import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
+import type { IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
 import {
   issuanceSession,
   type IssuanceSessionState,
   type RedeemedSession,
-} from '../issuance-session/issuance-session.state.js';
-import { recordCredential } from '../issued-credential/issued-credential.decisions.js';
+} from '../sessions/issuance-session/issuance-session.state.js';
+import { recordCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
 import {
   issuedCredential,
   issuedCredentialStream,
   type IssuedCredentialState,
-} from '../issued-credential/issued-credential.state.js';
+} from '../sessions/issued-credential/issued-credential.state.js';
 import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';

@@ -40,8 +40,8 @@ import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
 import { CredentialClaims } from '../credential-issuer/credential-claims.js';
 import { credentialNotificationStream } from '../credential-notification/credential-notification.state.js';
 import { issuanceService } from '../index.js';
-import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
-import { parseBearerValue } from '../protocol/bearer-value.js';
+import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
+import { parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { DeferredIssuancesReadModel } from './deferred-issuances.read-model.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
 

@@ -4,8 +4,11 @@ import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
-import type { IssuanceDeferredData, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
-import { issuanceSession } from '../issuance-session/issuance-session.state.js';
+import type {
+  IssuanceDeferredData,
+  IssuanceSessionEvent,
+} from '../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession } from '../sessions/issuance-session/issuance-session.state.js';
 import type { UserEvent } from '../user/user.events.js';
 import { user } from '../user/user.state.js';
 

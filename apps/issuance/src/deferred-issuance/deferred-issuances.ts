@@ -4,18 +4,18 @@ import { Streams, type Ids } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { IDS } from '@attestry/service-kit';
 import type { CredentialOrder } from '../credential-issuer/credential-issuer.js';
-import { deferIssuance, deferralOf } from '../issuance-session/deferred-issuance.decisions.js';
-import { isExpired } from '../issuance-session/issuance-session.decisions.js';
-import type { IssuanceDeferredData } from '../issuance-session/issuance-session.events.js';
+import { deferIssuance, deferralOf } from '../sessions/issuance-session/deferred-issuance.decisions.js';
+import { isExpired } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { IssuanceDeferredData } from '../sessions/issuance-session/issuance-session.events.js';
 import {
   issuanceSession,
   type DeferredIssuance,
   type IssuanceSessionState,
   type RedeemedSession,
-} from '../issuance-session/issuance-session.state.js';
+} from '../sessions/issuance-session/issuance-session.state.js';
 import type { ResponseEncryption } from '../message-encryption/encryption-parameters.js';
 import { encryptAnswer } from '../message-encryption/message-encryption.js';
-import { grantContext, makeBearerValue, parseBearerValue } from '../protocol/bearer-value.js';
+import { grantContext, makeBearerValue, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
 

@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { notFound, type ClientContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext } from '@attestry/service-kit';
-import type { approveDeferral, denyDeferral } from '../issuance-session/deferred-issuance.decisions.js';
-import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import type { approveDeferral, denyDeferral } from '../sessions/issuance-session/deferred-issuance.decisions.js';
+import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import { DeferredIssuancesReadModel } from './deferred-issuances.read-model.js';
 
 /** Deferred issuances by the id that the issuer's list shows, which is never the transaction id (ADR 0092). */

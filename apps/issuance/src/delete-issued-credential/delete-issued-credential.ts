@@ -3,8 +3,8 @@ import { notFound, registryOperationOf, type ClientContext, type RegistryOperati
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { Formats } from '../formats/formats.js';
-import { deleteCredential } from '../issued-credential/issued-credential.decisions.js';
-import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
+import { deleteCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
+import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 

@@ -1,7 +1,7 @@
 import { denyDeferredIssuance, type ClientContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { ListedDeferrals } from '../deferred-issuance/listed-deferrals.js';
-import { denyDeferral } from '../issuance-session/deferred-issuance.decisions.js';
+import { denyDeferral } from '../sessions/issuance-session/deferred-issuance.decisions.js';
 
 @Operation(denyDeferredIssuance)
 export class DenyDeferredIssuance {

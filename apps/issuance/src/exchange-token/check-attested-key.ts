@@ -1,5 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 
 /** The code of a request that an attested wallet pushed is exchanged by the same instance (HAIP 1.0 §4.4.1). @throws AppError 400 */
 export const checkAttestedKey = (state: IssuanceSessionState, instanceJkt: string | undefined): void => {

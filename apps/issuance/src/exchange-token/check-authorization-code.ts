@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
-import { isExpired, type AuthorizedSession } from '../issuance-session/issuance-session.decisions.js';
-import type { IssuanceSessionState, RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import { isExpired, type AuthorizedSession } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { IssuanceSessionState, RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import type { MatchedSecrets } from './match-secrets.js';
 import type { AuthorizationCodeRequest } from './parse-token-request.js';
 

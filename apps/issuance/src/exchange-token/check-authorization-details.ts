@@ -1,7 +1,7 @@
 import { oauthError } from '@attestry/contracts';
-import type { AuthorizedSession, OfferedSession } from '../issuance-session/issuance-session.decisions.js';
-import type { GrantedDetail } from '../issuance-session/issuance-session.events.js';
-import type { RequestedDetail } from '../protocol/authorization-details.js';
+import type { AuthorizedSession, OfferedSession } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { GrantedDetail } from '../sessions/issuance-session/issuance-session.events.js';
+import type { RequestedDetail } from '../sessions/authorization-details/authorization-details.js';
 
 /**
  * OID4VCI §6.1.1 and §6.2: the credentials of the offer or the authorization request are granted, with an identifier for each. Details of the

@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
-import { isExpired, type OfferedSession } from '../issuance-session/issuance-session.decisions.js';
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import { isExpired, type OfferedSession } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import type { MatchedSecrets } from './match-secrets.js';
 
 /** OID4VCI §6.3 and §4.1.1: a wrong, expired, redeemed, deleted or locked code is an invalid grant. */

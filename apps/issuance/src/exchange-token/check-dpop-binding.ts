@@ -1,4 +1,4 @@
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import type { DpopProof } from '../protocol/dpop-proof.js';
 import { dpopError } from '../protocol/dpop-proofs.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';

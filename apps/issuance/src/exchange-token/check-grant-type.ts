@@ -1,5 +1,9 @@
 import { oauthError } from '@attestry/contracts';
-import { AUTHORIZATION_CODE_GRANT, PRE_AUTHORIZED_GRANT, REFRESH_TOKEN_GRANT } from '../protocol/offer-document.js';
+import {
+  AUTHORIZATION_CODE_GRANT,
+  PRE_AUTHORIZED_GRANT,
+  REFRESH_TOKEN_GRANT,
+} from '../sessions/offer-document/offer-document.js';
 
 const GRANTS = [PRE_AUTHORIZED_GRANT, AUTHORIZATION_CODE_GRANT, REFRESH_TOKEN_GRANT] as const;
 export type GrantType = (typeof GRANTS)[number];

@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
-import { scopeOf } from '../issuance-session/issuance-session.decisions.js';
-import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import { scopeOf } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import type { RefreshTokenRequest } from './parse-token-request.js';
 
 /**

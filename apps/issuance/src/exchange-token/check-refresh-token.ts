@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
-import { isExpired } from '../issuance-session/issuance-session.decisions.js';
-import type { IssuanceSessionState, RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import { isExpired } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { IssuanceSessionState, RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import { dpopError } from '../protocol/dpop-proofs.js';
 import type { WalletClient } from '../protocol/wallet-clients.js';
 import type { ActiveFamily, TokenFamilyState } from '../token-family/token-family.state.js';

@@ -1,5 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-import type { OfferedSession } from '../issuance-session/issuance-session.decisions.js';
+import type { OfferedSession } from '../sessions/issuance-session/issuance-session.decisions.js';
 import type { MatchedSecrets } from './match-secrets.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { AppError } from '@attestry/contracts';
 import { given, stateAfter } from '@attestry/event-store';
-import type { Grant, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
-import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import type { Grant, IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession, type IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import { exchangeCode, outcomeOf, type ExchangeFacts } from './exchange-token.decisions.js';
 import type { AuthorizationCodeRequest, PreAuthorizedCodeRequest } from './parse-token-request.js';
 

@@ -7,14 +7,14 @@ import {
   type AuthorizedSession,
   type OfferedSession,
   type Redemption,
-} from '../issuance-session/issuance-session.decisions.js';
+} from '../sessions/issuance-session/issuance-session.decisions.js';
 import type {
   BegunFamily,
   CodeRedeemed,
   Grant,
   IssuanceSessionEvent,
-} from '../issuance-session/issuance-session.events.js';
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+} from '../sessions/issuance-session/issuance-session.events.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';
 import { checkCode } from './check-code.js';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { HolderTokenRequest, type AppError, type RawRequest } from '@attestry/contracts';
 import type { SecretMac } from '@attestry/keys';
-import type { AuthorizedSession, OfferedSession } from '../issuance-session/issuance-session.decisions.js';
-import type { AuthorizationRequestOrigin, Grant } from '../issuance-session/issuance-session.events.js';
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
-import { parseAuthorizationDetails } from '../protocol/authorization-details.js';
-import { makeBearerValue, parseBearerValue } from '../protocol/bearer-value.js';
+import type { AuthorizedSession, OfferedSession } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { AuthorizationRequestOrigin, Grant } from '../sessions/issuance-session/issuance-session.events.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
+import { parseAuthorizationDetails } from '../sessions/authorization-details/authorization-details.js';
+import { makeBearerValue, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';

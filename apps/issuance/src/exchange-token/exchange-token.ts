@@ -22,10 +22,10 @@ import {
 } from '@attestry/service-kit';
 import { checkHaipTokenRequest } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
-import type { Grant } from '../issuance-session/issuance-session.events.js';
+import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
-import { issuanceSession, type IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
-import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+import { issuanceSession, type IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
+import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import { clientOfAttestation } from '../protocol/client-attestation.js';
 import { checkNoDuplicates } from '../reading/raw-request/check-no-duplicates.js';

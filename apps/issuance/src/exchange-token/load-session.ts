@@ -4,8 +4,8 @@ import {
   issuanceSession,
   issuanceSessionStream,
   type IssuanceSessionState,
-} from '../issuance-session/issuance-session.state.js';
-import { parseBearerValue } from '../protocol/bearer-value.js';
+} from '../sessions/issuance-session/issuance-session.state.js';
+import { parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 
 export interface NamedSession {
   sessionId: string;

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Macs } from '@attestry/keys';
-import type { Grant } from '../issuance-session/issuance-session.events.js';
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
-import { grantContext } from '../protocol/bearer-value.js';
-import { normalTransactionCode } from '../protocol/transaction-code.js';
+import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
+import { grantContext } from '../sessions/bearer-value/bearer-value.js';
+import { normalTransactionCode } from '../sessions/transaction-code/transaction-code.js';
 import type { TokenRequest } from './parse-token-request.js';
 
 /** Which secrets of the token request are those of the session: facts of the decision, for which keys are needed. */

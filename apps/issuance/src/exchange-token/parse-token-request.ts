@@ -1,7 +1,10 @@
 import { oauthError } from '@attestry/contracts';
-import { parseAuthorizationDetails, type RequestedDetail } from '../protocol/authorization-details.js';
-import { resourcesOf } from '../protocol/check-target.js';
-import { AUTHORIZATION_CODE_GRANT, REFRESH_TOKEN_GRANT } from '../protocol/offer-document.js';
+import {
+  parseAuthorizationDetails,
+  type RequestedDetail,
+} from '../sessions/authorization-details/authorization-details.js';
+import { resourcesOf } from '../sessions/authorization-details/check-target.js';
+import { AUTHORIZATION_CODE_GRANT, REFRESH_TOKEN_GRANT } from '../sessions/offer-document/offer-document.js';
 import { checkGrantType } from './check-grant-type.js';
 
 export interface PreAuthorizedCodeRequest {

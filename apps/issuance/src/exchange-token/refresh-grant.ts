@@ -9,13 +9,13 @@ import {
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
-import { scopeOf } from '../issuance-session/issuance-session.decisions.js';
+import { scopeOf } from '../sessions/issuance-session/issuance-session.decisions.js';
 import { checkHaipTokenRequest } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
-import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
-import { restrictRights } from '../issuance-session/restrict-rights.js';
-import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
+import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
+import { restrictRights } from '../sessions/issuance-session/restrict-rights.js';
+import { grantContext, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { checkRegistration } from '../protocol/check-registration.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { makeRefreshedToken } from '../protocol/refreshed-token.js';

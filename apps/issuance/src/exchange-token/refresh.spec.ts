@@ -1,6 +1,6 @@
 import type { AppError } from '@attestry/contracts';
 import type { SingleUseValue } from '@attestry/keys';
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import type { WalletClient } from '../protocol/wallet-clients.js';
 import type { TokenFamilyState } from '../token-family/token-family.state.js';
 import { checkAttestedKey } from './check-attested-key.js';

@@ -1,7 +1,7 @@
 import type { AppError, RawRequest } from '@attestry/contracts';
-import type { AuthorizedSession, OfferedSession } from '../issuance-session/issuance-session.decisions.js';
-import { parseAuthorizationDetails } from '../protocol/authorization-details.js';
-import { makeBearerValue } from '../protocol/bearer-value.js';
+import type { AuthorizedSession, OfferedSession } from '../sessions/issuance-session/issuance-session.decisions.js';
+import { parseAuthorizationDetails } from '../sessions/authorization-details/authorization-details.js';
+import { makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { checkLengths } from '../reading/raw-request/check-lengths.js';
 import { checkAuthorizationCode } from './check-authorization-code.js';
 import { checkAuthorizationDetails } from './check-authorization-details.js';

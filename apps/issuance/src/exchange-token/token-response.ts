@@ -1,5 +1,5 @@
 import type { AccessTokenResponse } from '@attestry/contracts';
-import type { GrantedDetail } from '../issuance-session/issuance-session.events.js';
+import type { GrantedDetail } from '../sessions/issuance-session/issuance-session.events.js';
 
 /** `authorization_details` of a token response, where there are any (OID4VCI §6.2). */
 export const authorizationDetailsOf = (

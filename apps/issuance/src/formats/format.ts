@@ -18,7 +18,7 @@ import type {
   ConfigurationContent,
   PinnedIssuerKey,
 } from '../settings/credential-configuration/credential-configuration.events.js';
-import type { CredentialDigests } from '../issuance-session/issuance-session.events.js';
+import type { CredentialDigests } from '../sessions/issuance-session/issuance-session.events.js';
 import type { CertifiedSigner, IssuingSigner } from '../issuer-certificates/issuer-signers.js';
 import type { ClaimFault } from './claim-faults.decisions.js';
 import type { ProofAlgorithm } from './proof-types.js';

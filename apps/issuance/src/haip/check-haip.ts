@@ -1,10 +1,10 @@
 import { AppError, bearerChallenge, dpopChallenge, oauthError, type OpenIdConfiguration } from '@attestry/contracts';
-import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import { attestationError } from '../protocol/client-attestations.js';
-import type { RequestedDetail } from '../protocol/authorization-details.js';
+import type { RequestedDetail } from '../sessions/authorization-details/authorization-details.js';
 import type { DpopProof } from '../protocol/dpop-proof.js';
 import { dpopError } from '../protocol/dpop-proofs.js';
-import { AUTHORIZATION_CODE_GRANT } from '../protocol/offer-document.js';
+import { AUTHORIZATION_CODE_GRANT } from '../sessions/offer-document/offer-document.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 
 // What the profile `haip` refuses (HAIP 1.0 §4, ADR 0095), in addition to what every tenant does.

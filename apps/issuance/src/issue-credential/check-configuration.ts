@@ -1,6 +1,6 @@
 import { bearerChallenge, dpopChallenge, isUuid, oauthError, type OAuthErrorCode } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import type { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import type { CredentialSelector } from './parse-credential-request.js';
 

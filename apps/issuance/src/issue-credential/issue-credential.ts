@@ -21,7 +21,7 @@ import {
 import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
 import { CredentialIssuer, type IssuedAnswer } from '../credential-issuer/credential-issuer.js';
 import { deferredAnswer, DeferredIssuances } from '../deferred-issuance/deferred-issuances.js';
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import { Formats } from '../formats/formats.js';
 import { checkHaipSession } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';

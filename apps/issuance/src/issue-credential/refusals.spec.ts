@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { CredentialRequest, type AppError, type RawRequest } from '@attestry/contracts';
 import type { PublicJwk } from '@attestry/keys';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import { maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import { encryptionPolicy } from '../settings/openid-settings/openid-settings.decisions.js';
 import { mapClaims } from '../protocol/map-claims.js';

@@ -1,7 +1,7 @@
 import { oauthError } from '@attestry/contracts';
-import type { DeferredIssuance, RedeemedSession } from '../issuance-session/issuance-session.state.js';
+import type { DeferredIssuance, RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import type { UserState } from '../user/user.state.js';
-import type { OpenDeferral } from '../issuance-session/issuance-session.decisions.js';
+import type { OpenDeferral } from '../sessions/issuance-session/issuance-session.decisions.js';
 
 /**
  * What may have ended while the wallet waited (OID4VCI 1.0 §9.3).

@@ -19,9 +19,9 @@ import { deferredAnswer, deferredResponse, DeferredIssuances } from '../deferred
 import { checkHaipSession } from '../haip/check-haip.js';
 import { HaipProfile } from '../haip/haip-profile.js';
 import { Formats } from '../formats/formats.js';
-import { completeDeferral, invalidTransactionId } from '../issuance-session/deferred-issuance.decisions.js';
-import type { OpenDeferral } from '../issuance-session/issuance-session.decisions.js';
-import type { SessionOrigin } from '../issuance-session/issuance-session.events.js';
+import { completeDeferral, invalidTransactionId } from '../sessions/issuance-session/deferred-issuance.decisions.js';
+import type { OpenDeferral } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { SessionOrigin } from '../sessions/issuance-session/issuance-session.events.js';
 import { checkContentType } from '../message-encryption/check-content-type.js';
 import { encryptAnswer, MessageEncryption } from '../message-encryption/message-encryption.js';
 import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';

@@ -9,7 +9,7 @@ import { Macs } from '@attestry/keys';
 import { InvalidCursor } from '@attestry/read-model';
 import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import { Formats } from '../formats/formats.js';
-import { issuedCredentialView } from '../issued-credential/issued-credential-view.js';
+import { issuedCredentialView } from '../sessions/issued-credential/issued-credential-view.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 
 @Operation(...registryOperationOf('list'))

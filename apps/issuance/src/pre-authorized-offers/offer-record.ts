@@ -1,5 +1,8 @@
 import type { IssuedCredential, PreAuthorizedOfferStatus } from '@attestry/contracts';
-import type { CredentialIssuedData, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
+import type {
+  CredentialIssuedData,
+  IssuanceSessionEvent,
+} from '../sessions/issuance-session/issuance-session.events.js';
 
 /** What is shown of a pre-authorized offer, without codes and claims. */
 export interface OfferRecord extends Omit<PreAuthorizedOfferStatus, 'state' | 'issuedCredentials'> {

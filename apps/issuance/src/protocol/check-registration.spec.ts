@@ -1,4 +1,4 @@
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 import { checkRegistration, checkStillRegistered } from './check-registration.js';
 

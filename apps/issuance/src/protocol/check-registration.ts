@@ -1,5 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-import type { IssuanceSessionState } from '../issuance-session/issuance-session.state.js';
+import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 
 /** A wallet that was deleted since its authorization request is no client any more (RFC 6749 §5.2). @throws AppError 401 */

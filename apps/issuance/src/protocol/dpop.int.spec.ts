@@ -17,11 +17,11 @@ import {
 import { waitUntil } from '@attestry/testing';
 import { athOf, IssuanceUnderTest, makeWalletKey as makeKey, type WalletKey } from '@attestry/testing/services';
 import { issuanceService } from '../index.js';
-import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import type { OpenIdSettings } from '../settings/openid-settings/openid-settings.events.js';
 import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import { wallets, walletsStream } from '../wallets/wallets.state.js';
-import { parseBearerValue } from './bearer-value.js';
+import { parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 
 const { TENANT, OTHER: STRICT, BACK, WALLET, PRE_AUTHORIZED } = IssuanceUnderTest;
 const issuance = new IssuanceUnderTest(issuanceService, { subjects: [recordSubject('record', 'issuance')] });

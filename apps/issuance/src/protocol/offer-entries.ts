@@ -9,7 +9,7 @@ import { describeClaimFault } from '../formats/claim-faults.decisions.js';
 import { documentSizeFault } from '../formats/document-size.decisions.js';
 import type { OfferFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
-import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
+import type { OfferEntry } from '../sessions/issuance-session/issuance-session.events.js';
 import type { CheckedEntry } from './check-credentials.js';
 import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import type { UserObject } from './map-claims.js';

@@ -9,7 +9,7 @@ import type { OfferFacts } from '../formats/format.js';
 import { mapClaims, mapKnownClaims, type UserObject } from './map-claims.js';
 import { OfferEntries } from './offer-entries.js';
 import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
-import { makeTransactionCode, normalTransactionCode } from './transaction-code.js';
+import { makeTransactionCode, normalTransactionCode } from '../sessions/transaction-code/transaction-code.js';
 
 const raw = (more: Partial<RawRequest>): RawRequest => ({ method: 'GET', url: '/', headers: {}, text: '', ...more });
 

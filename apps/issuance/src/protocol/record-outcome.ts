@@ -17,7 +17,7 @@ import {
   type RepeatedCall,
 } from '@attestry/service-kit';
 import type { AcceptedRequest } from '../authorization-request/accepted-request.js';
-import type { SessionFacts } from '../issuance-session/issuance-session.state.js';
+import type { SessionFacts } from '../sessions/issuance-session/issuance-session.state.js';
 import type { RegisteredWallet } from '../wallets/wallets.events.js';
 
 type WalletContext = OperationContext & { tenant: TenantContext };

@@ -18,7 +18,7 @@ import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { checkContentType } from '../reading/raw-request/check-content-type.js';
 import { ClientAttestations, proofUsedError } from '../protocol/client-attestations.js';
 import { DpopProofs, dpopError, singleUseOf } from '../protocol/dpop-proofs.js';
-import { checkTarget } from '../protocol/check-target.js';
+import { checkTarget } from '../sessions/authorization-details/check-target.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';

@@ -8,9 +8,9 @@ import {
   credentialNotification,
   credentialNotificationStream,
 } from '../credential-notification/credential-notification.state.js';
-import { isOfDeferral } from '../issuance-session/deferred-issuance.decisions.js';
-import type { CredentialIssuedData } from '../issuance-session/issuance-session.events.js';
-import { issuanceSession } from '../issuance-session/issuance-session.state.js';
+import { isOfDeferral } from '../sessions/issuance-session/deferred-issuance.decisions.js';
+import type { CredentialIssuedData } from '../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession } from '../sessions/issuance-session/issuance-session.state.js';
 import { DpopProofs } from '../protocol/dpop-proofs.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';

@@ -7,8 +7,8 @@ import {
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { Formats } from '../formats/formats.js';
-import { listedCredential } from '../issued-credential/issued-credential.decisions.js';
-import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
+import { listedCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
+import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
 
 @Operation(...statusOperationOf('retrieve'))
 export class RetrieveCredentialStatus {

@@ -8,8 +8,8 @@ import {
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { Formats } from '../formats/formats.js';
-import { issuedCredentialView } from '../issued-credential/issued-credential-view.js';
-import { issuedCredential, issuedCredentialStream } from '../issued-credential/issued-credential.state.js';
+import { issuedCredentialView } from '../sessions/issued-credential/issued-credential-view.js';
+import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 

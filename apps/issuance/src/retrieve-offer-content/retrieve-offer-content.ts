@@ -2,7 +2,11 @@ import { notFound, retrieveOfferContent, type PublicContext } from '@attestry/co
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { OfferReferences } from '../authorization-offer/offer-references.js';
 import { HaipProfile } from '../haip/haip-profile.js';
-import { withoutDraftMembers, type AuthorizationOffer, type OfferDocument } from '../protocol/offer-document.js';
+import {
+  withoutDraftMembers,
+  type AuthorizationOffer,
+  type OfferDocument,
+} from '../sessions/offer-document/offer-document.js';
 
 /** The offer by reference, OID4VCI §4.1.3. */
 @Operation(retrieveOfferContent)

@@ -9,7 +9,7 @@ import {
 import { chooseMediaType, Operation, type RequestOf } from '@attestry/service-kit';
 import { OfferReferences } from '../authorization-offer/offer-references.js';
 import { QR_MEDIA_TYPES, QrCodes, type QrMediaType } from '../offer-qr-codes/qr-codes.js';
-import { offerReferenceUri } from '../protocol/offer-document.js';
+import { offerReferenceUri } from '../sessions/offer-document/offer-document.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
 
 /**

@@ -7,7 +7,7 @@ import {
 } from '@attestry/contracts';
 import { EventStore, readEvent, Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
-import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import { offerStatus, recordAfter, type OfferRecord } from '../pre-authorized-offers/offer-record.js';
 import { user, userStream } from '../user/user.state.js';
 

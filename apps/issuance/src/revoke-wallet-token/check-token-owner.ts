@@ -1,5 +1,5 @@
 import { oauthError } from '@attestry/contracts';
-import type { SessionOrigin } from '../issuance-session/issuance-session.events.js';
+import type { SessionOrigin } from '../sessions/issuance-session/issuance-session.events.js';
 
 /** RFC 7009 §2.1: the client that the token was issued to. A pre-authorized code is exchanged by any client (OID4VCI §6.1). @throws AppError 400 */
 export const checkTokenOwner = (origin: SessionOrigin, clientId: string | undefined): void => {

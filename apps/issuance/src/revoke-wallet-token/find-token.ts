@@ -6,14 +6,14 @@ import {
   isExpired,
   type AuthorizedSession,
   type OfferedSession,
-} from '../issuance-session/issuance-session.decisions.js';
-import type { Grant } from '../issuance-session/issuance-session.events.js';
+} from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
 import {
   issuanceSession,
   issuanceSessionStream,
   type RedeemedSession,
-} from '../issuance-session/issuance-session.state.js';
-import { grantContext, parseBearerValue } from '../protocol/bearer-value.js';
+} from '../sessions/issuance-session/issuance-session.state.js';
+import { grantContext, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { readRefreshedToken } from '../protocol/refreshed-token.js';
 import { tokenFamily, tokenFamilyStream, type ActiveFamily } from '../token-family/token-family.state.js';
 

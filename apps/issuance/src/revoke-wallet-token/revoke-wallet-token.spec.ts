@@ -1,5 +1,5 @@
 import type { AppError } from '@attestry/contracts';
-import type { SessionOrigin } from '../issuance-session/issuance-session.events.js';
+import type { SessionOrigin } from '../sessions/issuance-session/issuance-session.events.js';
 import { checkTokenOwner } from './check-token-owner.js';
 import { parseRevocationRequest } from './parse-revocation-request.js';
 

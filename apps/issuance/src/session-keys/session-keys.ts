@@ -12,10 +12,10 @@ import {
   type Logger,
 } from '@attestry/service-kit';
 import { sql, type Transaction } from 'kysely';
-import type { AuthorizationOfferEvent } from '../authorization-offer/authorization-offer.events.js';
-import { authorizationOffer } from '../authorization-offer/authorization-offer.state.js';
-import type { IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from '../issuance-session/issuance-session.state.js';
+import type { AuthorizationOfferEvent } from '../sessions/authorization-offer/authorization-offer.events.js';
+import { authorizationOffer } from '../sessions/authorization-offer/authorization-offer.state.js';
+import type { IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import { expireUser } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 

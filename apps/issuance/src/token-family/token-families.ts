@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Streams, type Clock, type EventContext, type FurtherDecision, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
-import { revokeTokens } from '../issuance-session/issuance-session.decisions.js';
-import type { BegunFamily, Grant, IssuanceSessionEvent } from '../issuance-session/issuance-session.events.js';
+import { revokeTokens } from '../sessions/issuance-session/issuance-session.decisions.js';
+import type { BegunFamily, Grant, IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
 import {
   issuanceSession,
   issuanceSessionStream,
   type IssuanceSessionState,
-} from '../issuance-session/issuance-session.state.js';
-import { grantContext, makeBearerValue } from '../protocol/bearer-value.js';
+} from '../sessions/issuance-session/issuance-session.state.js';
+import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import type { WalletClient } from '../protocol/wallet-clients.js';
 import { TenantWallets } from '../wallets/tenant-wallets.js';
 import { beginFamily, endFamily } from './token-family.decisions.js';

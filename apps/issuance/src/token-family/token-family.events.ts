@@ -1,4 +1,4 @@
-import type { Grant } from '../issuance-session/issuance-session.events.js';
+import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
 
 /** Why a family ended before its refresh token expired. */
 export type FamilyEnd =

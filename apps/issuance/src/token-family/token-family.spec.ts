@@ -1,5 +1,5 @@
 import { given, stateAfter } from '@attestry/event-store';
-import type { Grant } from '../issuance-session/issuance-session.events.js';
+import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
 import { beginFamily, endFamily } from './token-family.decisions.js';
 import type { TokenFamilyEvent } from './token-family.events.js';
 import { tokenFamily, tokenFamilyStream, type TokenFamilyState } from './token-family.state.js';

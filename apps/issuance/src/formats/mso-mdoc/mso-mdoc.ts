@@ -21,7 +21,7 @@ import {
 } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import { LRUCache } from 'lru-cache';
-import type { CredentialDigests } from '../../issuance-session/issuance-session.events.js';
+import type { CredentialDigests } from '../../sessions/issuance-session/issuance-session.events.js';
 import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
 import { isPending, mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';

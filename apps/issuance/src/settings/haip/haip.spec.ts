@@ -1,5 +1,5 @@
 import type { AppError } from '@attestry/contracts';
-import type { RedeemedSession } from '../../issuance-session/issuance-session.state.js';
+import type { RedeemedSession } from '../../sessions/issuance-session/issuance-session.state.js';
 import { changeSettings, effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
 import type { DpopProof } from '../../protocol/dpop-proof.js';
 import { authorizationServerMetadata } from '../../protocol/authorization-server-metadata.js';

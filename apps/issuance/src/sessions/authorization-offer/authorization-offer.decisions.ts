@@ -1,6 +1,6 @@
 import { conflict, notFound, oauthError } from '@attestry/contracts';
 import { isExpired } from '../issuance-session/issuance-session.decisions.js';
-import type { RequestedDetail, RequestedEntries } from '../protocol/authorization-details.js';
+import type { RequestedDetail, RequestedEntries } from '../authorization-details/authorization-details.js';
 import type { AuthorizationOfferData, AuthorizationOfferEvent } from './authorization-offer.events.js';
 import type { AuthorizationOfferState, OpenOffer } from './authorization-offer.state.js';
 

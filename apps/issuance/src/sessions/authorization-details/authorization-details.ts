@@ -1,6 +1,6 @@
 import { jsonFaultPosition, oauthError } from '@attestry/contracts';
 import type { OfferEntry } from '../issuance-session/issuance-session.events.js';
-import { isObject } from '../reading/raw-request/raw-request.js';
+import { isObject } from '../../reading/raw-request/raw-request.js';
 
 /** An entry of `authorization_details` (OID4VCI §5.1.1); whether the offer has it is checked later. */
 export interface RequestedDetail {
