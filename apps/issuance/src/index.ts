@@ -2,7 +2,7 @@ import type { ServiceDefinition } from '@attestry/service-kit';
 import { IssuanceModule } from './issuance.module.js';
 import { PUBLISHED } from './issuance.reactions.js';
 import { configurations } from './settings/credential-configuration/configurations.read-model.js';
-import { dueCertificates } from './due-certificates/due-certificates.read-model.js';
+import { dueCertificates } from './certificates/renew-certificates/due-certificates.read-model.js';
 import { preAuthorizedOffers } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
 import { sessionKeys } from './session-keys/session-keys.js';
 import { publishedLists } from './status-list/published-lists.read-model.js';

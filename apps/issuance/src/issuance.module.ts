@@ -9,8 +9,6 @@ import { PendingAuthorizations } from './authorization-request/pending-authoriza
 import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
 import { PendingConsents } from './authorization-request/pending-consents.js';
 import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
-import { CertificateKeys } from './certificate-keys/certificate-keys.js';
-import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
 import { MessageEncryption } from './message-encryption/message-encryption.js';
 import { GuardedExchange } from './claim-sources/guarded-exchange.js';
 import { NamedSources } from './claim-sources/named-sources.js';
@@ -26,8 +24,6 @@ import { AccessTokens } from './access-token/access-tokens.js';
 import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
 import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
 import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
-import { NewKeys } from './new-keys/new-keys.js';
-import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
 import { ContextLoader } from './contexts/context-loader.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
@@ -37,10 +33,6 @@ import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
 import { UserSearchReadModel } from './user-search/user-search.read-model.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
-import { Crls } from './document-signers/crls.js';
-import { DocumentSigners } from './document-signers/document-signers.js';
-import { DueCertificates } from './due-certificates/due-certificates.read-model.js';
-import { RenewCertificates } from './due-certificates/renew-certificates.worker.js';
 import { formatProviders } from './formats/formats.js';
 import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
 import { HaipProfile } from './haip/haip-profile.js';
@@ -56,7 +48,6 @@ import { ClaimUse } from './claim-sets/claim-use.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedSizes } from './protocol/published-size.js';
 import { SignedInUsers } from './user/signed-in-users.js';
-import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { QrCodes } from './offer-qr-codes/qr-codes.js';
 import { PreAuthorizedOffersReadModel } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
 import { KnownUsers } from './known-users/known-users.js';
@@ -74,6 +65,7 @@ import { TenantWallets } from './wallets/tenant-wallets.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { readingProviders } from './reading/reading.providers.js';
 import { settingsProviders } from './settings/settings.providers.js';
+import { certificatesProviders } from './certificates/certificates.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -81,24 +73,14 @@ import { useCases } from './use-cases.generated.js';
     ...useCases,
     ...readingProviders,
     ...settingsProviders,
+    ...certificatesProviders,
     // Credential configurations
     ContextLoader,
     TenantContexts,
     TypeClaims,
     IssuerKeys,
 
-    // Certificates of issuers and of document signers
-    NewKeys,
-    CertificateKeys,
-    DestroyedCertificateKeys,
-    IssuerSigners,
-    DocumentSigners,
-    Crls,
-    DueCertificates,
-    RenewCertificates,
-
     // Encrypted requests and responses
-    EncryptionKeys,
     MessageEncryption,
 
     // Status lists

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { createAttestedWallet, createWallet, type ContextOf, type RegisteredWallet } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { readRoots } from '../certificate-keys/read-roots.js';
+import { readRoots } from '../certificates/certificate-keys/read-roots.js';
 import { walletOf, walletView } from '../wallets/wallet-views.js';
 import { registerWallet, requireWallet } from '../wallets/wallets.decisions.js';
 import { wallets, walletsStream } from '../wallets/wallets.state.js';

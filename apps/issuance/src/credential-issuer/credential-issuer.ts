@@ -12,7 +12,7 @@ import { KeyNotFound, pooledBytes, Sealing, SigningKeys } from '@attestry/keys';
 import { IDS } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
-import { DocumentSigners } from '../document-signers/document-signers.js';
+import { DocumentSigners } from '../certificates/document-signers/document-signers.js';
 import type { Holder, UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import { statusSeriesOf } from '../formats/status-series.js';
@@ -28,7 +28,7 @@ import {
   issuedCredentialStream,
   type IssuedCredentialState,
 } from '../sessions/issued-credential/issued-credential.state.js';
-import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import { IssuerSigners, type IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
 import { StatusIndexes, type AllocatedStatus } from '../status-list/status-indexes.js';

@@ -19,7 +19,7 @@ import type {
   PinnedIssuerKey,
 } from '../settings/credential-configuration/credential-configuration.events.js';
 import type { CredentialDigests } from '../sessions/issuance-session/issuance-session.events.js';
-import type { CertifiedSigner, IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import type { CertifiedSigner, IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import type { ClaimFault } from './claim-faults.decisions.js';
 import type { ProofAlgorithm } from './proof-types.js';
 import type { UserObject } from '../protocol/map-claims.js';

@@ -1,4 +1,4 @@
-import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import type { IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../settings/credential-configuration/credential-configuration.events.js';
 import { issuerHost } from '../settings/credential-configuration/configurations-under.js';

@@ -4,7 +4,7 @@ import { Streams, type EventContext } from '@attestry/event-store';
 import { eventContext, LOGGER, requestFields, type Logger } from '@attestry/service-kit';
 import { Formats } from '../formats/formats.js';
 import { statusSeriesOf } from '../formats/status-series.js';
-import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
+import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
 import { resetIssuerName } from '../settings/openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';

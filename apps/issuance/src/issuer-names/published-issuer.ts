@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { invalidBody, type TenantContext } from '@attestry/contracts';
 import { jwkThumbprint } from '@attestry/keys';
 import { AnswerTooLarge, DnsBudgetExceeded, LOGGER, Outbound, type Logger } from '@attestry/service-kit';
-import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
+import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
 import { isObject } from '../reading/raw-request/raw-request.js';
 import { MOST_BYTES } from '../protocol/published-size.decisions.js';
 

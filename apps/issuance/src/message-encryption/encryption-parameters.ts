@@ -1,7 +1,7 @@
 import { MAX_JWE_LENGTH, oauthError, type EncryptionPolicy } from '@attestry/contracts';
 import { importPublicJwk, InvalidKey } from '@attestry/keys';
 import { decodeProtectedHeader, errors, type JWK } from 'jose';
-import type { EncryptionKey } from '../encryption-keys/encryption-keys.events.js';
+import type { EncryptionKey } from '../certificates/encryption-keys/encryption-keys.events.js';
 import { isObject } from '../reading/raw-request/raw-request.js';
 
 export const ALGORITHM = 'ECDH-ES';

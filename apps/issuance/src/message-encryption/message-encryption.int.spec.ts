@@ -33,15 +33,15 @@ import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../settings/credential-configuration/credential-configuration.state.js';
-import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
-import { RenewCertificates } from '../due-certificates/renew-certificates.worker.js';
-import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
-import { encryptionKeys, encryptionKeysStream } from '../encryption-keys/encryption-keys.state.js';
+import { DueCertificates } from '../certificates/renew-certificates/due-certificates.read-model.js';
+import { RenewCertificates } from '../certificates/renew-certificates/renew-certificates.worker.js';
+import { EncryptionKeys } from '../certificates/encryption-keys/encryption-keys.js';
+import { encryptionKeys, encryptionKeysStream } from '../certificates/encryption-keys/encryption-keys.state.js';
 import { issuanceService } from '../index.js';
 import { changeSettings } from '../settings/openid-settings/openid-settings.decisions.js';
 import type { OpenIdSettingsChanged } from '../settings/openid-settings/openid-settings.events.js';
 import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
-import { NewKeys } from '../new-keys/new-keys.js';
+import { NewKeys } from '../certificates/new-keys/new-keys.js';
 import { RecentStates } from '../reading/recent-states/recent-states.js';
 import { MessageEncryption } from './message-encryption.js';
 

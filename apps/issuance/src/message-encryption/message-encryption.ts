@@ -9,7 +9,7 @@ import {
 } from '@attestry/contracts';
 import { KeyNotFound } from '@attestry/keys';
 import { CompactEncrypt, errors, importJWK } from 'jose';
-import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
+import { EncryptionKeys } from '../certificates/encryption-keys/encryption-keys.js';
 import { encryptionPolicy } from '../settings/openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import { RecentStates } from '../reading/recent-states/recent-states.js';

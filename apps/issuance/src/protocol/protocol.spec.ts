@@ -4,7 +4,7 @@ import type { DeliveryInterest } from '../delivery-interest/delivery-interest.di
 import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
 import type { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
-import type { DocumentSigners } from '../document-signers/document-signers.js';
+import type { DocumentSigners } from '../certificates/document-signers/document-signers.js';
 import type { OfferFacts } from '../formats/format.js';
 import { mapClaims, mapKnownClaims, type UserObject } from './map-claims.js';
 import { OfferEntries } from './offer-entries.js';

@@ -5,7 +5,7 @@ import { CLOCK, frozenData, Operation, type RequestOf } from '@attestry/service-
 import { LRUCache } from 'lru-cache';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
-import { IssuerSigners, type CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
+import { IssuerSigners, type CertifiedSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import { MessageEncryption } from '../message-encryption/message-encryption.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';

@@ -4,8 +4,8 @@ import { LeasedWorker, Leases, Streams, type Clock, type Term } from '@attestry/
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { CLOCK, FailingRows, Health, LOGGER, UnchangedRows, serviceContext, type Logger } from '@attestry/service-kit';
-import { DocumentSigners, IacaEnded } from '../document-signers/document-signers.js';
-import { IssuerSigners, type IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import { DocumentSigners, IacaEnded } from '../certificates/document-signers/document-signers.js';
+import { IssuerSigners, type IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import {
   DEFAULT_TIMES,
   timesOf,

@@ -9,7 +9,7 @@ import {
   type Signable,
 } from '@attestry/linked-data';
 import { dateTime } from '../settings/credential-configuration/validity.js';
-import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import type { IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import {
   bitstringStatusListCredential,
   compressedBitstring,

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { updateAttestedWallet, updateWallet, type ClientContext, type RegisteredWallet } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { readRoots } from '../certificate-keys/read-roots.js';
+import { readRoots } from '../certificates/certificate-keys/read-roots.js';
 import { walletKindOf, walletOf, walletView } from '../wallets/wallet-views.js';
 import { changeWallet, requireWallet } from '../wallets/wallets.decisions.js';
 import { wallets, walletsStream } from '../wallets/wallets.state.js';

@@ -3,7 +3,7 @@ import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import type { AppError } from '@attestry/contracts';
 import type { Streams } from '@attestry/event-store';
 import { pooledBytes, type PublicJwk } from '@attestry/keys';
-import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
+import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { describeClaimFault } from '../claim-faults.decisions.js';
 import type { UserObject } from '../../protocol/map-claims.js';
 import type { CredentialFacts } from '../format.js';

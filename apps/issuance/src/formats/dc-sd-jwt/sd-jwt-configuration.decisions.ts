@@ -10,7 +10,7 @@ import {
 } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../../settings/credential-configuration/credential-configuration.events.js';
-import { GUARANTEED_DAYS } from '../../issuer-certificates/issuer-certificates.decisions.js';
+import { GUARANTEED_DAYS } from '../../certificates/issuer-certificates/issuer-certificates.decisions.js';
 import { typeAddressFault } from '../../published-type/type-address.js';
 import { claimMappingFaults } from '../claim-mappings.decisions.js';
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';

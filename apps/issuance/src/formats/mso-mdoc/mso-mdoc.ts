@@ -23,7 +23,7 @@ import type { Signer } from '@attestry/keys';
 import { LRUCache } from 'lru-cache';
 import type { CredentialDigests } from '../../sessions/issuance-session/issuance-session.events.js';
 import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
-import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
+import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { isPending, mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { isNewValue } from '../../protocol/mapped-claims.js';
 import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-list/identifier-list.js';

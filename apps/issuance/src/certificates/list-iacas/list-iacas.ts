@@ -4,7 +4,7 @@ import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { iacaView } from '../mobile-certificates/certificate-views.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
-import { pageOf } from '../reading/bounded-pages/page-of.js';
+import { pageOf } from '../../reading/bounded-pages/page-of.js';
 
 @Operation(listIacas)
 export class ListIacas {

@@ -3,7 +3,7 @@ import { Streams, type Clock, type EventContext, type Fence } from '@attestry/ev
 import { SigningKeys, type Decrypter } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 import { NewKeys } from '../new-keys/new-keys.js';
-import { RecentStates } from '../reading/recent-states/recent-states.js';
+import { RecentStates } from '../../reading/recent-states/recent-states.js';
 import { createKey, destroyReplacedKeys, isKeyAccepted, isKeyDue } from './encryption-keys.decisions.js';
 import type { EncryptionKey } from './encryption-keys.events.js';
 import { encryptionKeys, encryptionKeysStream } from './encryption-keys.state.js';

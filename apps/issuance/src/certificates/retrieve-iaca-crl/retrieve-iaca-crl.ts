@@ -10,7 +10,7 @@ import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { requireIaca } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
-import { rawOf } from '../reading/raw-request/raw-request.js';
+import { rawOf } from '../../reading/raw-request/raw-request.js';
 
 @Operation(retrieveIacaCrl)
 export class RetrieveIacaCrl {

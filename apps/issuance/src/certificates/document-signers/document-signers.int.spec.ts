@@ -45,9 +45,9 @@ import {
 } from '@attestry/service-kit';
 import { CustomerIaca, hasOpenssl, readCrl, skipSuite, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
-import { RenewCertificates } from '../due-certificates/renew-certificates.worker.js';
-import { issuanceService } from '../index.js';
+import { DueCertificates } from '../renew-certificates/due-certificates.read-model.js';
+import { RenewCertificates } from '../renew-certificates/renew-certificates.worker.js';
+import { issuanceService } from '../../index.js';
 import { Crls } from './crls.js';
 import { DocumentSigners } from './document-signers.js';
 

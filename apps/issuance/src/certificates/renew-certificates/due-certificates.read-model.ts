@@ -3,7 +3,7 @@ import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { Kysely } from 'kysely';
-import { credentialConfiguration } from '../settings/credential-configuration/credential-configuration.state.js';
+import { credentialConfiguration } from '../../settings/credential-configuration/credential-configuration.state.js';
 import { replacedKeyDueAt as replacedEncryptionKeyDueAt } from '../encryption-keys/encryption-keys.decisions.js';
 import { encryptionKeys } from '../encryption-keys/encryption-keys.state.js';
 import { replacedKeyDueAt } from '../issuer-certificates/issuer-certificates.decisions.js';

@@ -5,8 +5,8 @@ import { pooledBytes, SigningKeys, type PublicJwk, type Signer } from '@attestry
 import { CLOCK } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { CertificateKeys, type MakeKeys } from '../certificate-keys/certificate-keys.js';
-import { issuerHost } from '../settings/credential-configuration/configurations-under.js';
-import { withdrawnDomains, withdrawnDomainsStream } from '../settings/withdrawn-domains/withdrawn-domains.state.js';
+import { issuerHost } from '../../settings/credential-configuration/configurations-under.js';
+import { withdrawnDomains, withdrawnDomainsStream } from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
 import {
   addSigner,
   caPeriod,

@@ -33,10 +33,10 @@ import {
 } from '@attestry/service-kit';
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { DueCertificates } from '../due-certificates/due-certificates.read-model.js';
-import { RenewCertificates } from '../due-certificates/renew-certificates.worker.js';
-import { issuanceService } from '../index.js';
-import { withdrawnDomains, withdrawnDomainsStream } from '../settings/withdrawn-domains/withdrawn-domains.state.js';
+import { DueCertificates } from '../renew-certificates/due-certificates.read-model.js';
+import { RenewCertificates } from '../renew-certificates/renew-certificates.worker.js';
+import { issuanceService } from '../../index.js';
+import { withdrawnDomains, withdrawnDomainsStream } from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
 import { IssuerSigners } from './issuer-signers.js';
 
 const DAY_MS = 86_400_000;

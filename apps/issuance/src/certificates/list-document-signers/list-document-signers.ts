@@ -12,7 +12,7 @@ import { signerView } from '../mobile-certificates/certificate-views.js';
 import { publishedSigners } from '../mobile-certificates/mobile-certificates.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { signerUseOf } from '../mobile-certificates/signer-use.js';
-import { pageOf } from '../reading/bounded-pages/page-of.js';
+import { pageOf } from '../../reading/bounded-pages/page-of.js';
 
 @Operation(listDocumentSigners, listStatusListSigners)
 export class ListDocumentSigners {

@@ -29,7 +29,7 @@ import {
 } from '@attestry/service-kit';
 import { CustomerIaca, restoreKeys, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { DocumentSigners } from '../document-signers/document-signers.js';
-import { issuanceService } from '../index.js';
+import { issuanceService } from '../../index.js';
 import { issuerCertificates, issuerCertificatesStream } from '../issuer-certificates/issuer-certificates.state.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
