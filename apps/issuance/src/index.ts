@@ -5,8 +5,8 @@ import { configurations } from './settings/credential-configuration/configuratio
 import { dueCertificates } from './certificates/renew-certificates/due-certificates.read-model.js';
 import { preAuthorizedOffers } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
 import { sessionKeys } from './session-keys/session-keys.js';
-import { publishedLists } from './status-list/published-lists.read-model.js';
-import { statusLists } from './status-list/status-lists.read-model.js';
+import { publishedLists } from './status-lists/status-list/published-lists.read-model.js';
+import { statusLists } from './status-lists/status-list/status-lists.read-model.js';
 import { tokenFamilies } from './token-family/family-sweep.js';
 import { users } from './user/users.read-model.js';
 import { userSearchTables } from './user-search/user-search.read-model.js';

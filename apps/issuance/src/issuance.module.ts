@@ -57,15 +57,12 @@ import { SessionKeys } from './session-keys/session-keys.js';
 import { FamilySweep } from './token-family/family-sweep.js';
 import { TokenFamilies } from './token-family/token-families.js';
 import { RefreshGrant } from './exchange-token/refresh-grant.js';
-import { PublishStatusLists } from './status-list/publish-status-lists.worker.js';
-import { PublishedListsReadModel } from './status-list/published-lists.read-model.js';
-import { StatusIndexes } from './status-list/status-indexes.js';
-import { StatusListsReadModel } from './status-list/status-lists.read-model.js';
 import { TenantWallets } from './wallets/tenant-wallets.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { readingProviders } from './reading/reading.providers.js';
 import { settingsProviders } from './settings/settings.providers.js';
 import { certificatesProviders } from './certificates/certificates.providers.js';
+import { statusListsProviders } from './status-lists/status-lists.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -74,6 +71,7 @@ import { useCases } from './use-cases.generated.js';
     ...readingProviders,
     ...settingsProviders,
     ...certificatesProviders,
+    ...statusListsProviders,
     // Credential configurations
     ContextLoader,
     TenantContexts,
@@ -82,12 +80,6 @@ import { useCases } from './use-cases.generated.js';
 
     // Encrypted requests and responses
     MessageEncryption,
-
-    // Status lists
-    StatusIndexes,
-    StatusListsReadModel,
-    PublishedListsReadModel,
-    PublishStatusLists,
 
     // Claims sources
     NamedSources,

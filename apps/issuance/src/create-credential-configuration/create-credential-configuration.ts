@@ -44,7 +44,7 @@ import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
 import { EncryptionKeys } from '../certificates/encryption-keys/encryption-keys.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
-import { StatusIndexes } from '../status-list/status-indexes.js';
+import { StatusIndexes } from '../status-lists/status-list/status-indexes.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 
 const ANY_ALGORITHM: PinnedIssuerKey['algorithm'][] = ['P-256', 'Ed25519'];

@@ -31,7 +31,7 @@ import {
 import { IssuerSigners, type IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import type { WalletRecord } from '../protocol/record-outcome.js';
-import { StatusIndexes, type AllocatedStatus } from '../status-list/status-indexes.js';
+import { StatusIndexes, type AllocatedStatus } from '../status-lists/status-list/status-indexes.js';
 import { claimsGone, CredentialClaims, type IssuedClaims } from './credential-claims.js';
 import { credentialTexts } from './credential-texts.js';
 

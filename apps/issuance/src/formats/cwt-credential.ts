@@ -3,7 +3,7 @@ import { ClaimFault as EncodingFault, type CwtFacts, type SigningInput } from '@
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
-import { LIST_SIZE } from '../status-list/packed-statuses.js';
+import { LIST_SIZE } from '../status-lists/status-list/packed-statuses.js';
 import { byName, claimBeyondLimit, deniedClaim, faultOfEncoding, type ClaimFault } from './claim-faults.decisions.js';
 import { claimsSizeFault } from './claims-size.decisions.js';
 import { credentialTimes, TimesFault } from './credential-times.js';

@@ -23,8 +23,8 @@ import type { CertifiedSigner, IssuingSigner } from '../certificates/issuer-cert
 import type { ClaimFault } from './claim-faults.decisions.js';
 import type { ProofAlgorithm } from './proof-types.js';
 import type { UserObject } from '../protocol/map-claims.js';
-import type { StatusPolicy } from '../status-list/list-series.js';
-import type { StatusReference } from '../status-list/token-status-list.js';
+import type { StatusPolicy } from '../status-lists/status-list/list-series.js';
+import type { StatusReference } from '../status-lists/status-list/token-status-list.js';
 
 /** Which key signs. */
 export type SignerPolicy =

@@ -2,7 +2,7 @@ import type { IssuingSigner } from '../certificates/issuer-certificates/issuer-s
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../settings/credential-configuration/credential-configuration.events.js';
 import { issuerHost } from '../settings/credential-configuration/configurations-under.js';
-import { listSeries, type ListSeries } from '../status-list/list-series.js';
+import { listSeries, type ListSeries } from '../status-lists/status-list/list-series.js';
 import type { Resources } from './format.js';
 
 /** Whether the credentials of a configuration refer to status lists. */

@@ -8,8 +8,8 @@ import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signer
 import { resetIssuerName } from '../settings/openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
-import { seriesName, type ListSeries } from '../status-list/list-series.js';
-import { StatusIndexes } from '../status-list/status-indexes.js';
+import { seriesName, type ListSeries } from '../status-lists/status-list/list-series.js';
+import { StatusIndexes } from '../status-lists/status-list/status-indexes.js';
 import { withdrawnDomains, withdrawnDomainsStream } from '../settings/withdrawn-domains/withdrawn-domains.state.js';
 import { IssuerNames } from './issuer-names.js';
 import { PublishedIssuer } from './published-issuer.js';

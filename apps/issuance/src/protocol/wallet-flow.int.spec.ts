@@ -97,9 +97,9 @@ import type { CredentialPersistedData } from '../persisted-credential/persisted-
 import { persistedCredentialStream } from '../persisted-credential/persisted-credential.state.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
-import { firstListId } from '../status-list/first-list-id.js';
-import { permuteCounters } from '../status-list/index-permutation.js';
-import { statusList, statusListStream } from '../status-list/status-list.state.js';
+import { firstListId } from '../status-lists/status-list/first-list-id.js';
+import { permuteCounters } from '../status-lists/status-list/index-permutation.js';
+import { statusList, statusListStream } from '../status-lists/status-list/status-list.state.js';
 import { userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
 import { RecentStates } from '../reading/recent-states/recent-states.js';

@@ -25,7 +25,7 @@ import { Formats } from '../formats/formats.js';
 import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
-import { StatusIndexes } from '../status-list/status-indexes.js';
+import { StatusIndexes } from '../status-lists/status-list/status-indexes.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 
 @Operation(...configurationOperationOf('update'))

@@ -32,8 +32,8 @@ import {
 } from '../format.js';
 import { proofTypesOf } from '../proof-types.js';
 import { addDuration } from '../../settings/credential-configuration/validity.js';
-import { LIST_SIZE } from '../../status-list/packed-statuses.js';
-import { tokenStatus } from '../../status-list/token-status-list.js';
+import { LIST_SIZE } from '../../status-lists/status-list/packed-statuses.js';
+import { tokenStatus } from '../../status-lists/status-list/token-status-list.js';
 import { claimFault, ClaimNotDisclosable } from './claim-fault.js';
 import { sdJwtContentOf, sdJwtFaults, sdJwtRecordOf, type SdJwtContent } from './sd-jwt-configuration.decisions.js';
 import { assembleSdJwt, prepareSdJwt, sdJwtHeader, type PreparedSdJwt } from './sd-jwt.js';

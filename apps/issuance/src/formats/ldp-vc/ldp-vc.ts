@@ -28,7 +28,7 @@ import { jsonBytes } from '../document-size.decisions.js';
 import { ProofMethods } from '../../settings/proof-methods/proof-methods.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { isNewValue } from '../../protocol/mapped-claims.js';
-import { bitstringStatus, revocationList2020Status } from '../../status-list/bitstring-status-list.js';
+import { bitstringStatus, revocationList2020Status } from '../../status-lists/status-list/bitstring-status-list.js';
 import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
 import type { Format, FormatMetadata, PinnedFacts, SignerPolicy, UnsignedCredential } from '../format.js';
 import { dateTime, validityOf } from '../../settings/credential-configuration/validity.js';

@@ -10,7 +10,7 @@ import type { CertifiedSigner } from '../../certificates/issuer-certificates/iss
 import { describeClaimFault } from '../claim-faults.decisions.js';
 import type { UserObject } from '../../protocol/map-claims.js';
 import type { CredentialFacts } from '../format.js';
-import { listIdentifier } from '../../status-list/identifier-list.js';
+import { listIdentifier } from '../../status-lists/status-list/identifier-list.js';
 import type { MdocContent } from './mdoc-configuration.decisions.js';
 import { MsoMdoc } from './mso-mdoc.js';
 

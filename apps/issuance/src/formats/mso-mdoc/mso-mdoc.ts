@@ -26,10 +26,10 @@ import type { ActiveConfiguration } from '../../settings/credential-configuratio
 import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { isPending, mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
 import { isNewValue } from '../../protocol/mapped-claims.js';
-import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-list/identifier-list.js';
-import type { StatusPolicy } from '../../status-list/list-series.js';
-import { MDOC_LIST_SIZE } from '../../status-list/packed-statuses.js';
-import type { StatusReference } from '../../status-list/token-status-list.js';
+import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-lists/status-list/identifier-list.js';
+import type { StatusPolicy } from '../../status-lists/status-list/list-series.js';
+import { MDOC_LIST_SIZE } from '../../status-lists/status-list/packed-statuses.js';
+import type { StatusReference } from '../../status-lists/status-list/token-status-list.js';
 import { claimBeyondLimit, deniedClaim, faultOfEncoding, type ClaimFault } from '../claim-faults.decisions.js';
 import { claimsSizeFault } from '../claims-size.decisions.js';
 import { base64Bytes, jsonBytes } from '../document-size.decisions.js';

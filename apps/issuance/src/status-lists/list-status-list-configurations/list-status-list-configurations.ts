@@ -6,7 +6,7 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { pageOf } from '../reading/bounded-pages/page-of.js';
+import { pageOf } from '../../reading/bounded-pages/page-of.js';
 import {
   statusListConfigurations,
   statusListConfigurationsStream,

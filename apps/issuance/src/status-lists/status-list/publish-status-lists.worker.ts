@@ -4,8 +4,8 @@ import { LeasedWorker, Leases, Streams, type Clock, type Term } from '@attestry/
 import { KeyNotFound, SigningKeys } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { CLOCK, FailingRows, Health, LOGGER, UnchangedRows, serviceContext, type Logger } from '@attestry/service-kit';
-import { DocumentSigners, IacaEnded } from '../certificates/document-signers/document-signers.js';
-import { IssuerSigners, type IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
+import { DocumentSigners, IacaEnded } from '../../certificates/document-signers/document-signers.js';
+import { IssuerSigners, type IssuingSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import {
   DEFAULT_TIMES,
   timesOf,
@@ -16,7 +16,7 @@ import {
   statusListConfigurationsStream,
 } from '../status-list-configurations/status-list-configurations.state.js';
 import { hasEnded } from './list-end.js';
-import { ProofMethods } from '../settings/proof-methods/proof-methods.js';
+import { ProofMethods } from '../../settings/proof-methods/proof-methods.js';
 import { revocationListUri, type ListSigner } from './list-series.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { SHARDS } from './shard-of.js';

@@ -1,5 +1,5 @@
 import { CREDENTIALS_V1, CREDENTIALS_V2, REVOCATION_LIST_2020_V1 } from '@attestry/linked-data';
-import { dateTime } from '../settings/credential-configuration/validity.js';
+import { dateTime } from '../../settings/credential-configuration/validity.js';
 import { gzipStatuses } from './compressed-statuses.js';
 import type { StatusReference, UnsignedList } from './token-status-list.js';
 

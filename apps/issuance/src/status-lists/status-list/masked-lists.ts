@@ -1,7 +1,7 @@
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, type SelectiveProjection } from '@attestry/read-model';
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
-import { withdrawnDomains } from '../settings/withdrawn-domains/withdrawn-domains.state.js';
+import { withdrawnDomains } from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
 import { hostsOf } from './list-series.js';
 import { statusList } from './status-list.state.js';
 

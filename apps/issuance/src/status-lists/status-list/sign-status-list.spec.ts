@@ -6,7 +6,7 @@ import { jwtVerify } from 'jose';
 import { encodeDidKey, encodeMultikey, type PublicJwk } from '@attestry/keys';
 import { Canonicalization, sharedContexts } from '@attestry/linked-data';
 import { verifyLdpVc } from '@attestry/testing';
-import type { IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
+import type { IssuingSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import type { ListSigner, TokenType } from './list-series.js';
 import { IDENTIFIER_LIST_SIZE } from './identifier-list.js';
 import {

@@ -13,7 +13,7 @@ import {
 } from '@attestry/contracts';
 import { EventStore, readEvent, type Clock } from '@attestry/event-store';
 import { chooseMediaType, CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
-import { rawOf } from '../reading/raw-request/raw-request.js';
+import { rawOf } from '../../reading/raw-request/raw-request.js';
 import { notSigned, notUsed } from '../status-list/conditions.js';
 import { statusList, statusListStream } from '../status-list/status-list.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';

@@ -16,10 +16,10 @@ import {
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
 import { decodeJwt } from 'jose';
-import { issuanceService } from '../index.js';
-import { changeStatus, recordCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
-import type { CredentialRecordedData } from '../sessions/issued-credential/issued-credential.events.js';
-import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
+import { issuanceService } from '../../index.js';
+import { changeStatus, recordCredential } from '../../sessions/issued-credential/issued-credential.decisions.js';
+import type { CredentialRecordedData } from '../../sessions/issued-credential/issued-credential.events.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
 import { firstListId } from './first-list-id.js';
 import { PublishStatusLists } from './publish-status-lists.worker.js';
 import { PublishedListsReadModel } from './published-lists.read-model.js';

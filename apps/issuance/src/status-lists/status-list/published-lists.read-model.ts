@@ -4,8 +4,8 @@ import { readEvent, StaleEpoch, type RecordedEvent } from '@attestry/event-store
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import { sql, type ExpressionBuilder, type Transaction } from 'kysely';
-import type { MobileCertificatesEvent } from '../certificates/mobile-certificates/mobile-certificates.events.js';
-import { mobileCertificates } from '../certificates/mobile-certificates/mobile-certificates.state.js';
+import type { MobileCertificatesEvent } from '../../certificates/mobile-certificates/mobile-certificates.events.js';
+import { mobileCertificates } from '../../certificates/mobile-certificates/mobile-certificates.state.js';
 import { revocationListUri, STATUS_LIST_TOKENS, type ListSigner, type TokenType } from './list-series.js';
 import type { ListKey } from './status-lists.read-model.js';
 import { shardOf } from './shard-of.js';

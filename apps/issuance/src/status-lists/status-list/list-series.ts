@@ -5,7 +5,7 @@ import {
   retrieveStatusListToken,
   type CredentialProfile,
 } from '@attestry/contracts';
-import { issuerHost } from '../settings/credential-configuration/configurations-under.js';
+import { issuerHost } from '../../settings/credential-configuration/configurations-under.js';
 import type { StatusBits } from './packed-statuses.js';
 
 /** Whose key signs the tokens of a list: a verifier that trusts the credentials of the list trusts it already (ADR 0077). */

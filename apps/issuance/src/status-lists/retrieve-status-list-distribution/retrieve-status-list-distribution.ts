@@ -2,11 +2,11 @@ import { Inject } from '@nestjs/common';
 import { retrieveStatusListDistribution, type PublicContext, type StatusListDistribution } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation } from '@attestry/service-kit';
-import { findListSigner } from '../certificates/mobile-certificates/mobile-certificates.decisions.js';
+import { findListSigner } from '../../certificates/mobile-certificates/mobile-certificates.decisions.js';
 import {
   mobileCertificates,
   mobileCertificatesStream,
-} from '../certificates/mobile-certificates/mobile-certificates.state.js';
+} from '../../certificates/mobile-certificates/mobile-certificates.state.js';
 import { PublishedListsReadModel } from '../status-list/published-lists.read-model.js';
 
 @Operation(retrieveStatusListDistribution)

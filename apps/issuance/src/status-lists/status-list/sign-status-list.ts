@@ -8,8 +8,8 @@ import {
   type ProofSuite,
   type Signable,
 } from '@attestry/linked-data';
-import { dateTime } from '../settings/credential-configuration/validity.js';
-import type { IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
+import { dateTime } from '../../settings/credential-configuration/validity.js';
+import type { IssuingSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import {
   bitstringStatusListCredential,
   compressedBitstring,
