@@ -51,7 +51,7 @@ import {
 } from '@attestry/service-kit';
 import { restoreKeys, TEST_SETTINGS } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { ContextLoader } from './contexts/context-loader.js';
+import { ContextLoader } from './vocabularies/contexts/context-loader.js';
 import type { LdpVcContent } from './formats/ldp-vc/ldp-vc.decisions.js';
 import jsonld from 'jsonld';
 import { CREDENTIALS_V2 } from '@attestry/linked-data';

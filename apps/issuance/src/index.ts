@@ -31,6 +31,6 @@ export const issuanceService: ServiceDefinition = {
     follows: 'domain',
   })),
 };
-export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './stored-context/stored-contexts-of.js';
+export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './vocabularies/stored-context/stored-contexts-of.js';
 /** For the benchmark of a format's own work. */
 export { FORMAT_CLASSES } from './formats/formats.js';

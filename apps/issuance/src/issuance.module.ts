@@ -24,7 +24,6 @@ import { AccessTokens } from './access-token/access-tokens.js';
 import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
 import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
 import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
-import { ContextLoader } from './contexts/context-loader.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
 import { TypeClaims } from './credential-configuration/type-claims.js';
@@ -63,6 +62,7 @@ import { readingProviders } from './reading/reading.providers.js';
 import { settingsProviders } from './settings/settings.providers.js';
 import { certificatesProviders } from './certificates/certificates.providers.js';
 import { statusListsProviders } from './status-lists/status-lists.providers.js';
+import { vocabulariesProviders } from './vocabularies/vocabularies.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -72,8 +72,8 @@ import { useCases } from './use-cases.generated.js';
     ...settingsProviders,
     ...certificatesProviders,
     ...statusListsProviders,
+    ...vocabulariesProviders,
     // Credential configurations
-    ContextLoader,
     TenantContexts,
     TypeClaims,
     IssuerKeys,

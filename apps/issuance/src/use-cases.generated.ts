@@ -49,7 +49,7 @@ import { PushAuthorization } from './push-authorization/push-authorization.js';
 import { RecordNotification } from './record-notification/record-notification.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveClaimSource } from './retrieve-claim-source/retrieve-claim-source.js';
-import { RetrieveContext } from './retrieve-context/retrieve-context.js';
+import { RetrieveContext } from './vocabularies/retrieve-context/retrieve-context.js';
 import { RetrieveCredentialConfiguration } from './retrieve-credential-configuration/retrieve-credential-configuration.js';
 import { RetrieveCredentialDocument } from './retrieve-credential-document/retrieve-credential-document.js';
 import { RetrieveCredentialStatus } from './retrieve-credential-status/retrieve-credential-status.js';
@@ -73,7 +73,7 @@ import { RetrieveStatusListAggregation } from './status-lists/retrieve-status-li
 import { RetrieveStatusListConfiguration } from './status-lists/retrieve-status-list-configuration/retrieve-status-list-configuration.js';
 import { RetrieveStatusListDistribution } from './status-lists/retrieve-status-list-distribution/retrieve-status-list-distribution.js';
 import { RetrieveStatusListToken } from './status-lists/retrieve-status-list-token/retrieve-status-list-token.js';
-import { RetrieveTypeMetadata } from './retrieve-type-metadata/retrieve-type-metadata.js';
+import { RetrieveTypeMetadata } from './vocabularies/retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
 import { RetrieveWallet } from './retrieve-wallet/retrieve-wallet.js';
 import { RevokeDocumentSigner } from './certificates/revoke-document-signer/revoke-document-signer.js';

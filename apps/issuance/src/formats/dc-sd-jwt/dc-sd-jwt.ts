@@ -16,9 +16,9 @@ import { GUARANTEED_DAYS } from '../../certificates/issuer-certificates/issuer-c
 import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { base64Bytes, jsonBytes } from '../document-size.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
-import { publishVersion } from '../../published-type/published-type.decisions.js';
-import { publishedType, publishedTypeStream } from '../../published-type/published-type.state.js';
-import { typeAddress, typeAddressFault, typesAddress } from '../../published-type/type-address.js';
+import { publishVersion } from '../../vocabularies/published-type/published-type.decisions.js';
+import { publishedType, publishedTypeStream } from '../../vocabularies/published-type/published-type.state.js';
+import { typeAddress, typeAddressFault, typesAddress } from '../../vocabularies/published-type/type-address.js';
 import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
 import { credentialTimes, lifetimeFault, TimesFault } from '../credential-times.js';
 import { claimOf, displayDefaults, displayOf } from '../display.decisions.js';

@@ -11,7 +11,7 @@ import {
 import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import type { ConfigurationContent } from '../../settings/credential-configuration/credential-configuration.events.js';
 import { GUARANTEED_DAYS } from '../../certificates/issuer-certificates/issuer-certificates.decisions.js';
-import { typeAddressFault } from '../../published-type/type-address.js';
+import { typeAddressFault } from '../../vocabularies/published-type/type-address.js';
 import { claimMappingFaults } from '../claim-mappings.decisions.js';
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayDefaults, displayFaults, imageUrlFault } from '../display.decisions.js';

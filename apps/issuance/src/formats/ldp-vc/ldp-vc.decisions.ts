@@ -5,7 +5,7 @@ import {
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
 import { mapKnownClaims } from '../../protocol/map-claims.js';
-import type { PinnedContexts } from '../../contexts/context-loader.js';
+import type { PinnedContexts } from '../../vocabularies/contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import type { PinnedIssuerKey } from '../../settings/credential-configuration/credential-configuration.events.js';
 import type { StatusPolicy } from '../../status-lists/status-list/list-series.js';

@@ -22,7 +22,7 @@ import {
   type UnsignedProof,
 } from '@attestry/linked-data';
 import { eventContext, PlatformConfig } from '@attestry/service-kit';
-import { ContextLoader } from '../../contexts/context-loader.js';
+import { ContextLoader } from '../../vocabularies/contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import { jsonBytes } from '../document-size.decisions.js';
 import { ProofMethods } from '../../settings/proof-methods/proof-methods.js';

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '@attestry/event-store';
-import { credentialConfiguration } from '../settings/credential-configuration/credential-configuration.state.js';
+import { credentialConfiguration } from '../../settings/credential-configuration/credential-configuration.state.js';
 import { storedContext, storedContextStream } from './stored-context.state.js';
 
 /** Streams named by the hash of their content: streams of the same name are identical. */
