@@ -32,8 +32,6 @@ import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
 import { UserSearchReadModel } from './user-search/user-search.read-model.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
-import { formatProviders } from './formats/formats.js';
-import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
 import { HaipProfile } from './haip/haip-profile.js';
 import { IssuerDomain } from './issuer-names/issuer-domain.js';
 import { IssuerDomainUsage } from './issuer-names/issuer-domain-usage.js';
@@ -63,6 +61,7 @@ import { settingsProviders } from './settings/settings.providers.js';
 import { certificatesProviders } from './certificates/certificates.providers.js';
 import { statusListsProviders } from './status-lists/status-lists.providers.js';
 import { vocabulariesProviders } from './vocabularies/vocabularies.providers.js';
+import { formatsProviders } from './formats/formats.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -73,8 +72,8 @@ import { useCases } from './use-cases.generated.js';
     ...certificatesProviders,
     ...statusListsProviders,
     ...vocabulariesProviders,
+    ...formatsProviders,
     // Credential configurations
-    TenantContexts,
     TypeClaims,
     IssuerKeys,
 
@@ -128,7 +127,6 @@ import { useCases } from './use-cases.generated.js';
     PreAuthorizedOffersReadModel,
     QrCodes,
     SignedInUsers,
-    ...formatProviders,
     OfferEntries,
     ClaimUse,
     PublishedSizes,

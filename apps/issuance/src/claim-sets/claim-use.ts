@@ -7,7 +7,7 @@ import { Formats } from '../formats/formats.js';
 import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import type { CheckedEntry } from '../protocol/check-credentials.js';
 import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
-import { mappingsOf, outermostClaim } from '../protocol/mapped-claims.js';
+import { mappingsOf, outermostClaim } from '../formats/mapped-claims.js';
 import { unusedClaims, type GivenClaims } from './unused-claims.js';
 
 /** Claims of an offer beside those of its claim sets. */

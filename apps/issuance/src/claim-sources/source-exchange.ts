@@ -9,7 +9,7 @@ import {
 } from '@attestry/contracts';
 import { parseAnswer, plainCopy, type OutboundAnswer, type OutboundRequest } from '@attestry/service-kit';
 import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
-import { mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
+import { mapKnownClaims, type UserObject } from '../formats/map-claims.js';
 import { isObject } from '../reading/raw-request/raw-request.js';
 import { configurationMemberOf, type ConfigurationMember } from './claim-sources.decisions.js';
 

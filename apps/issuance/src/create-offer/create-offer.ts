@@ -31,7 +31,7 @@ import {
   withoutDraftMembers,
   type AuthorizationOffer,
 } from '../sessions/offer-document/offer-document.js';
-import type { UserObject } from '../protocol/map-claims.js';
+import type { UserObject } from '../formats/map-claims.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
 import { OfferReferences } from '../authorization-offer/offer-references.js';
 import type { ActiveUser } from '../user/user.decisions.js';

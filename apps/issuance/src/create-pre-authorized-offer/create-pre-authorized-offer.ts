@@ -32,7 +32,7 @@ import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { firstSessionId } from '../known-users/first-session-id.js';
 import { KnownUsers } from '../known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import type { UserObject } from '../protocol/map-claims.js';
+import type { UserObject } from '../formats/map-claims.js';
 import {
   offerDocument,
   offerQrUrl,

@@ -1,5 +1,5 @@
 import type { ClaimMapping, ErrorDetail } from '@attestry/contracts';
-import { parseClaimPath, unmatchedPath } from '../credential-configuration/claim-path.js';
+import { parseClaimPath, unmatchedPath } from './claim-path.js';
 import { isObject } from '../reading/raw-request/raw-request.js';
 import { claimDisplayFault } from './display.decisions.js';
 

@@ -2,7 +2,7 @@ import { oauthError, type CredentialProfile } from '@attestry/contracts';
 import { ClaimFault as EncodingFault, type CwtFacts, type SigningInput } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import type { PinnedConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
+import { mapClaims, mapKnownClaims, type UserObject } from './map-claims.js';
 import { LIST_SIZE } from '../status-lists/status-list/packed-statuses.js';
 import { byName, claimBeyondLimit, deniedClaim, faultOfEncoding, type ClaimFault } from './claim-faults.decisions.js';
 import { claimsSizeFault } from './claims-size.decisions.js';

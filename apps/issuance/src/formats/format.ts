@@ -22,7 +22,7 @@ import type { CredentialDigests } from '../sessions/issuance-session/issuance-se
 import type { CertifiedSigner, IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import type { ClaimFault } from './claim-faults.decisions.js';
 import type { ProofAlgorithm } from './proof-types.js';
-import type { UserObject } from '../protocol/map-claims.js';
+import type { UserObject } from './map-claims.js';
 import type { StatusPolicy } from '../status-lists/status-list/list-series.js';
 import type { StatusReference } from '../status-lists/status-list/token-status-list.js';
 

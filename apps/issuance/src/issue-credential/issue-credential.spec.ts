@@ -14,7 +14,7 @@ import { MAX_DOCUMENT_BYTES } from '../formats/document-size.decisions.js';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { addDuration } from '../settings/credential-configuration/validity.js';
 import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
-import { mapClaims } from '../protocol/map-claims.js';
+import { mapClaims } from '../formats/map-claims.js';
 import { makeNonce } from '../protocol/nonce.js';
 import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';

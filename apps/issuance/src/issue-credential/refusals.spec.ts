@@ -5,7 +5,7 @@ import type { ActiveConfiguration } from '../settings/credential-configuration/c
 import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import { maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import { encryptionPolicy } from '../settings/openid-settings/openid-settings.decisions.js';
-import { mapClaims } from '../protocol/map-claims.js';
+import { mapClaims } from '../formats/map-claims.js';
 import { makeNonce, verifyNonce } from '../protocol/nonce.js';
 import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';

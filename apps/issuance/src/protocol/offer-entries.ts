@@ -12,8 +12,8 @@ import { Formats } from '../formats/formats.js';
 import type { OfferEntry } from '../sessions/issuance-session/issuance-session.events.js';
 import type { CheckedEntry } from './check-credentials.js';
 import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
-import type { UserObject } from './map-claims.js';
-import { mappingsOf, outermostClaim } from './mapped-claims.js';
+import type { UserObject } from '../formats/map-claims.js';
+import { mappingsOf, outermostClaim } from '../formats/mapped-claims.js';
 import { scopeFor } from '../settings/credential-configuration/scope.js';
 
 /** What is known of the claims when an offer is made. */

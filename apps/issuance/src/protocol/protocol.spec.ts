@@ -6,7 +6,7 @@ import { authorizationServerMetadata } from './authorization-server-metadata.js'
 import type { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import type { DocumentSigners } from '../certificates/document-signers/document-signers.js';
 import type { OfferFacts } from '../formats/format.js';
-import { mapClaims, mapKnownClaims, type UserObject } from './map-claims.js';
+import { mapClaims, mapKnownClaims, type UserObject } from '../formats/map-claims.js';
 import { OfferEntries } from './offer-entries.js';
 import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
 import { makeTransactionCode, normalTransactionCode } from '../sessions/transaction-code/transaction-code.js';

@@ -5,7 +5,7 @@ import type { Streams } from '@attestry/event-store';
 import { pooledBytes, type PublicJwk } from '@attestry/keys';
 import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { describeClaimFault } from '../claim-faults.decisions.js';
-import type { UserObject } from '../../protocol/map-claims.js';
+import type { UserObject } from '../map-claims.js';
 import type { CredentialFacts } from '../format.js';
 import { DcSdJwt } from './dc-sd-jwt.js';
 import type { SdJwtContent } from './sd-jwt-configuration.decisions.js';

@@ -15,7 +15,7 @@ import type { ActiveConfiguration } from '../../settings/credential-configuratio
 import { GUARANTEED_DAYS } from '../../certificates/issuer-certificates/issuer-certificates.decisions.js';
 import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { base64Bytes, jsonBytes } from '../document-size.decisions.js';
-import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
+import { mapClaims, mapKnownClaims, type UserObject } from '../map-claims.js';
 import { publishVersion } from '../../vocabularies/published-type/published-type.decisions.js';
 import { publishedType, publishedTypeStream } from '../../vocabularies/published-type/published-type.state.js';
 import { typeAddress, typeAddressFault, typesAddress } from '../../vocabularies/published-type/type-address.js';

@@ -4,7 +4,7 @@ import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { Signer } from '@attestry/keys';
 import { CREDENTIALS_V1 } from '@attestry/linked-data';
 import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
-import { mapClaims, type UserObject } from '../../protocol/map-claims.js';
+import { mapClaims, type UserObject } from '../map-claims.js';
 import type { Format, FormatMetadata, PinnedFacts, UnsignedCredential } from '../format.js';
 import { LIST_SIZE } from '../../status-lists/status-list/packed-statuses.js';
 import { tokenStatus } from '../../status-lists/status-list/token-status-list.js';

@@ -4,7 +4,7 @@ import {
   type WebSemanticConfiguration,
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
-import { mapKnownClaims } from '../../protocol/map-claims.js';
+import { mapKnownClaims } from '../map-claims.js';
 import type { PinnedContexts } from '../../vocabularies/contexts/context-loader.js';
 import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import type { PinnedIssuerKey } from '../../settings/credential-configuration/credential-configuration.events.js';

@@ -8,7 +8,7 @@ import { cdeEncodeOptions, decode, encode, Tag } from 'cbor2';
 import fc from 'fast-check';
 import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { describeClaimFault } from '../claim-faults.decisions.js';
-import type { UserObject } from '../../protocol/map-claims.js';
+import type { UserObject } from '../map-claims.js';
 import type { CredentialFacts } from '../format.js';
 import { listIdentifier } from '../../status-lists/status-list/identifier-list.js';
 import type { MdocContent } from './mdoc-configuration.decisions.js';

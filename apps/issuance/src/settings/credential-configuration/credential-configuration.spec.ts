@@ -1,6 +1,6 @@
 import { AppError } from '@attestry/contracts';
 import { given } from '@attestry/event-store';
-import { parseClaimPath, unmatchedPath } from '../../credential-configuration/claim-path.js';
+import { parseClaimPath, unmatchedPath } from '../../formats/claim-path.js';
 import {
   activeConfiguration,
   createCredentialConfiguration,

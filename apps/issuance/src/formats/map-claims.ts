@@ -1,7 +1,7 @@
 import { oauthError, type ClaimMapping, type UserInfoOutcome, type UserLink } from '@attestry/contracts';
 import { nearestName } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import { parseClaimPath } from '../credential-configuration/claim-path.js';
+import { parseClaimPath } from './claim-path.js';
 import { isObject } from '../reading/raw-request/raw-request.js';
 
 /** What `mapFrom` paths address. */

@@ -1,7 +1,7 @@
 import type { ClaimMapping } from '@attestry/contracts';
-import { parseClaimPath } from '../credential-configuration/claim-path.js';
+import { parseClaimPath } from './claim-path.js';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { Format } from '../formats/format.js';
+import type { Format } from './format.js';
 
 /** What selects values from the claims for credentials of a configuration. */
 export const mappingsOf = (
