@@ -32,15 +32,11 @@ import { UserClaims } from './user/user-claims.js';
 import { UsersReadModel } from './user/users.read-model.js';
 import { UserSearchReadModel } from './user-search/user-search.read-model.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
-import { HaipProfile } from './haip/haip-profile.js';
 import { IssuerDomain } from './issuer-names/issuer-domain.js';
 import { IssuerDomainUsage } from './issuer-names/issuer-domain-usage.js';
 import { IssuerNames } from './issuer-names/issuer-names.js';
 import { PublishedIssuer } from './issuer-names/published-issuer.js';
 import { IssuerBrands } from './protocol/issuer-brands.js';
-import { ClientAttestations } from './protocol/client-attestations.js';
-import { DpopProofs } from './protocol/dpop-proofs.js';
-import { WalletClients } from './protocol/wallet-clients.js';
 import { ClaimUse } from './claim-sets/claim-use.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedSizes } from './protocol/published-size.js';
@@ -54,7 +50,6 @@ import { SessionKeys } from './session-keys/session-keys.js';
 import { FamilySweep } from './token-family/family-sweep.js';
 import { TokenFamilies } from './token-family/token-families.js';
 import { RefreshGrant } from './exchange-token/refresh-grant.js';
-import { TenantWallets } from './wallets/tenant-wallets.js';
 import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { readingProviders } from './reading/reading.providers.js';
 import { settingsProviders } from './settings/settings.providers.js';
@@ -62,6 +57,7 @@ import { certificatesProviders } from './certificates/certificates.providers.js'
 import { statusListsProviders } from './status-lists/status-lists.providers.js';
 import { vocabulariesProviders } from './vocabularies/vocabularies.providers.js';
 import { formatsProviders } from './formats/formats.providers.js';
+import { walletsProviders } from './wallets/wallets.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -73,6 +69,7 @@ import { useCases } from './use-cases.generated.js';
     ...statusListsProviders,
     ...vocabulariesProviders,
     ...formatsProviders,
+    ...walletsProviders,
     // Credential configurations
     TypeClaims,
     IssuerKeys,
@@ -98,17 +95,12 @@ import { useCases } from './use-cases.generated.js';
     CredentialErasures,
 
     // Offers and the OID4VCI protocol
-    HaipProfile,
-    TenantWallets,
-    DpopProofs,
     CredentialClaims,
     CredentialIssuer,
     AccessTokens,
     DeferredIssuances,
     DeferredIssuancesReadModel,
     ListedDeferrals,
-    ClientAttestations,
-    WalletClients,
     TokenFamilies,
     RefreshGrant,
     FamilySweep,

@@ -14,7 +14,7 @@ import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-p
 import { CreateRevocationNotification } from './create-revocation-notification/create-revocation-notification.js';
 import { CreateStatusListConfiguration } from './status-lists/create-status-list-configuration/create-status-list-configuration.js';
 import { CreateUser } from './create-user/create-user.js';
-import { CreateWallet } from './create-wallet/create-wallet.js';
+import { CreateWallet } from './wallets/create-wallet/create-wallet.js';
 import { DeleteClaimSource } from './delete-claim-source/delete-claim-source.js';
 import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
 import { DeleteDocumentSigner } from './certificates/delete-document-signer/delete-document-signer.js';
@@ -24,13 +24,13 @@ import { DeleteOffer } from './delete-offer/delete-offer.js';
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeleteStatusListConfiguration } from './status-lists/delete-status-list-configuration/delete-status-list-configuration.js';
 import { DeleteUser } from './delete-user/delete-user.js';
-import { DeleteWallet } from './delete-wallet/delete-wallet.js';
+import { DeleteWallet } from './wallets/delete-wallet/delete-wallet.js';
 import { DenyDeferredIssuance } from './deny-deferred-issuance/deny-deferred-issuance.js';
 import { ExchangeToken } from './exchange-token/exchange-token.js';
-import { IssueAttestationChallenge } from './issue-attestation-challenge/issue-attestation-challenge.js';
+import { IssueAttestationChallenge } from './wallets/issue-attestation-challenge/issue-attestation-challenge.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueDeferredCredential } from './issue-deferred-credential/issue-deferred-credential.js';
-import { IssueNonce } from './issue-nonce/issue-nonce.js';
+import { IssueNonce } from './wallets/issue-nonce/issue-nonce.js';
 import { ListClaimSources } from './list-claim-sources/list-claim-sources.js';
 import { ListCredentialConfigurations } from './list-credential-configurations/list-credential-configurations.js';
 import { ListCredentials } from './list-credentials/list-credentials.js';
@@ -44,7 +44,7 @@ import { ListRevocationLists } from './list-revocation-lists/list-revocation-lis
 import { ListStatusListConfigurations } from './status-lists/list-status-list-configurations/list-status-list-configurations.js';
 import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
 import { ListUsers } from './list-users/list-users.js';
-import { ListWallets } from './list-wallets/list-wallets.js';
+import { ListWallets } from './wallets/list-wallets/list-wallets.js';
 import { PushAuthorization } from './push-authorization/push-authorization.js';
 import { RecordNotification } from './record-notification/record-notification.js';
 import { RetrieveAuthorizationServerMetadata } from './retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
@@ -75,7 +75,7 @@ import { RetrieveStatusListDistribution } from './status-lists/retrieve-status-l
 import { RetrieveStatusListToken } from './status-lists/retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './vocabularies/retrieve-type-metadata/retrieve-type-metadata.js';
 import { RetrieveUser } from './retrieve-user/retrieve-user.js';
-import { RetrieveWallet } from './retrieve-wallet/retrieve-wallet.js';
+import { RetrieveWallet } from './wallets/retrieve-wallet/retrieve-wallet.js';
 import { RevokeDocumentSigner } from './certificates/revoke-document-signer/revoke-document-signer.js';
 import { RevokeWalletToken } from './revoke-wallet-token/revoke-wallet-token.js';
 import { SearchUsers } from './search-users/search-users.js';
@@ -90,7 +90,7 @@ import { UpdateIacaCrl } from './certificates/update-iaca-crl/update-iaca-crl.js
 import { UpdateOpenIdConfiguration } from './update-openid-configuration/update-openid-configuration.js';
 import { UpdateStatusListConfiguration } from './status-lists/update-status-list-configuration/update-status-list-configuration.js';
 import { UpdateUser } from './update-user/update-user.js';
-import { UpdateWallet } from './update-wallet/update-wallet.js';
+import { UpdateWallet } from './wallets/update-wallet/update-wallet.js';
 
 /** The handlers of the service's operations, in the order in which libs/contracts declares these. */
 export const useCases = [

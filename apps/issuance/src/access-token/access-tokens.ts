@@ -8,8 +8,8 @@ import {
   type IssuanceSessionState,
   type RedeemedSession,
 } from '../sessions/issuance-session/issuance-session.state.js';
-import { DpopProofs, dpopResourceError, PROOF_USED, singleUseOf } from '../protocol/dpop-proofs.js';
-import type { WalletRecord } from '../protocol/record-outcome.js';
+import { DpopProofs, dpopResourceError, PROOF_USED, singleUseOf } from '../wallets/dpop/dpop-proofs.js';
+import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { checkAccessTokenLocation } from './check-access-token-location.js';
 import { checkTokenBinding } from './check-token-binding.js';
 import { loadAccessToken } from './load-access-token.js';

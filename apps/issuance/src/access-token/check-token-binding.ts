@@ -7,8 +7,8 @@ import {
   type TenantContext,
 } from '@attestry/contracts';
 import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
-import type { DpopProof } from '../protocol/dpop-proof.js';
-import { dpopResourceError, type DpopProofs } from '../protocol/dpop-proofs.js';
+import type { DpopProof } from '../wallets/dpop/dpop-proof.js';
+import { dpopResourceError, type DpopProofs } from '../wallets/dpop/dpop-proofs.js';
 import type { AccessTokenCredentials } from './check-access-token-location.js';
 
 const BOUND = 'the access token is bound to a DPoP key: send it with the scheme DPoP and a proof';

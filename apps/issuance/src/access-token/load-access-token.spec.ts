@@ -2,7 +2,7 @@ import type { Loaded, Streams } from '@attestry/event-store';
 import type { SecretMac } from '@attestry/keys';
 import type { IssuanceSessionState, RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import { makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import type { WalletRecord } from '../protocol/record-outcome.js';
+import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { loadAccessToken } from './load-access-token.js';
 
 const now = new Date('2026-05-01T10:00:00Z');

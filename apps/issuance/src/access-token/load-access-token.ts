@@ -9,7 +9,7 @@ import {
   type RedeemedSession,
 } from '../sessions/issuance-session/issuance-session.state.js';
 import { grantContext, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import type { WalletRecord } from '../protocol/record-outcome.js';
+import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import type { AccessTokenCredentials } from './check-access-token-location.js';
 import { loadRefreshedToken } from './load-refreshed-token.js';
 import { invalidToken, type PresentedToken } from './presented-token.js';

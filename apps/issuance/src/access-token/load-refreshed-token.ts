@@ -7,10 +7,10 @@ import {
   type RedeemedSession,
 } from '../sessions/issuance-session/issuance-session.state.js';
 import { restrictRights } from '../sessions/issuance-session/restrict-rights.js';
-import type { WalletRecord } from '../protocol/record-outcome.js';
+import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { readRefreshedToken } from '../protocol/refreshed-token.js';
 import { tokenFamily, tokenFamilyStream } from '../token-family/token-family.state.js';
-import { wallets, walletsStream } from '../wallets/wallets.state.js';
+import { wallets, walletsStream } from '../wallets/registered-wallets/wallets.state.js';
 import type { AccessTokenCredentials } from './check-access-token-location.js';
 import { invalidToken, type PresentedToken } from './presented-token.js';
 

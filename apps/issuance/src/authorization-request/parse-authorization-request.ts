@@ -1,6 +1,6 @@
 import { MAX_WALLET_CLIENT_ID, oauthError, PushedAuthorizationRequest, type OAuthErrorCode } from '@attestry/contracts';
 import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
-import type { RequestingClient } from './accepted-request.js';
+import type { RequestingClient } from '../wallets/wallet-record/accepted-request.js';
 import {
   parseAuthorizationDetails,
   type RequestedDetail,

@@ -19,7 +19,7 @@ import {
 } from '../sessions/authorization-offer/authorization-offer.state.js';
 import { ClaimUse } from '../claim-sets/claim-use.js';
 import { nameClaimSets } from '../claim-sets/claim-sets.js';
-import { HaipProfile } from '../haip/haip-profile.js';
+import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { KnownUsers } from '../known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';

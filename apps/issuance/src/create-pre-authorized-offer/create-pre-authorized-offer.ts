@@ -23,8 +23,8 @@ import {
 } from '@attestry/service-kit';
 import { ClaimUse } from '../claim-sets/claim-use.js';
 import { nameClaimSets, sessionClaimsText } from '../claim-sets/claim-sets.js';
-import { preAuthorizedOfferError } from '../haip/check-haip.js';
-import { HaipProfile } from '../haip/haip-profile.js';
+import { preAuthorizedOfferError } from '../wallets/haip-profile/check-haip.js';
+import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import { createOffer } from '../sessions/issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';

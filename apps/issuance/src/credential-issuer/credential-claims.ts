@@ -8,7 +8,7 @@ import type { ActiveConfiguration } from '../settings/credential-configuration/c
 import type { CredentialFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
-import type { WalletRecord } from '../protocol/record-outcome.js';
+import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { user, userStream } from '../user/user.state.js';
 
 /** Claims of a credential. */

@@ -30,7 +30,7 @@ import {
 } from '../sessions/issued-credential/issued-credential.state.js';
 import { IssuerSigners, type IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
-import type { WalletRecord } from '../protocol/record-outcome.js';
+import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { StatusIndexes, type AllocatedStatus } from '../status-lists/status-list/status-indexes.js';
 import { claimsGone, CredentialClaims, type IssuedClaims } from './credential-claims.js';
 import { credentialTexts } from './credential-texts.js';

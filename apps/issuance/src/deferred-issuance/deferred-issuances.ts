@@ -16,8 +16,8 @@ import {
 import type { ResponseEncryption } from '../message-encryption/encryption-parameters.js';
 import { encryptAnswer } from '../message-encryption/message-encryption.js';
 import { grantContext, makeBearerValue, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import type { WalletRecord } from '../protocol/record-outcome.js';
-import { TenantWallets } from '../wallets/tenant-wallets.js';
+import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
+import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 
 /** Seconds that a wallet waits before it sends its transaction id (again). */
 const INTERVAL_SECONDS = 30;

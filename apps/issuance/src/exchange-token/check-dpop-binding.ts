@@ -1,7 +1,7 @@
 import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
-import type { DpopProof } from '../protocol/dpop-proof.js';
-import { dpopError } from '../protocol/dpop-proofs.js';
-import type { RegisteredWallet } from '../wallets/wallets.events.js';
+import type { DpopProof } from '../wallets/dpop/dpop-proof.js';
+import { dpopError } from '../wallets/dpop/dpop-proofs.js';
+import type { RegisteredWallet } from '../wallets/registered-wallets/wallets.events.js';
 
 /** RFC 9449 §10: a proof of the key that the authorization request named; of a registered wallet with `dpopRequired`, a proof of any key. */
 export const checkDpopBinding = (

@@ -1,8 +1,8 @@
 import { oauthError } from '@attestry/contracts';
 import { isExpired } from '../sessions/issuance-session/issuance-session.decisions.js';
 import type { IssuanceSessionState, RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
-import { dpopError } from '../protocol/dpop-proofs.js';
-import type { WalletClient } from '../protocol/wallet-clients.js';
+import { dpopError } from '../wallets/dpop/dpop-proofs.js';
+import type { WalletClient } from '../wallets/wallet-clients/wallet-clients.js';
 import type { ActiveFamily, TokenFamilyState } from '../token-family/token-family.state.js';
 import type { RefreshTokenRequest } from './parse-token-request.js';
 

@@ -20,23 +20,23 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { checkHaipTokenRequest } from '../haip/check-haip.js';
-import { HaipProfile } from '../haip/haip-profile.js';
+import { checkHaipTokenRequest } from '../wallets/haip-profile/check-haip.js';
+import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { issuanceSession, type IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
-import { clientOfAttestation } from '../protocol/client-attestation.js';
+import { clientOfAttestation } from '../wallets/client-attestation/client-attestation.js';
 import { checkNoDuplicates } from '../reading/raw-request/check-no-duplicates.js';
-import { checkRegistration } from '../protocol/check-registration.js';
-import { DpopProofs } from '../protocol/dpop-proofs.js';
+import { checkRegistration } from '../wallets/wallet-clients/check-registration.js';
+import { DpopProofs } from '../wallets/dpop/dpop-proofs.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
-import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
+import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { checkContentType } from '../reading/raw-request/check-content-type.js';
-import { WalletClients } from '../protocol/wallet-clients.js';
+import { WalletClients } from '../wallets/wallet-clients/wallet-clients.js';
 import { TokenFamilies } from '../token-family/token-families.js';
-import type { RegisteredWallet } from '../wallets/wallets.events.js';
+import type { RegisteredWallet } from '../wallets/registered-wallets/wallets.events.js';
 import { checkAttestedKey } from './check-attested-key.js';
 import { checkDpopBinding } from './check-dpop-binding.js';
 import { checkParametersLocation } from './check-parameters-location.js';

@@ -1,7 +1,7 @@
 import type { AppError } from '@attestry/contracts';
 import type { SingleUseValue } from '@attestry/keys';
 import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
-import type { WalletClient } from '../protocol/wallet-clients.js';
+import type { WalletClient } from '../wallets/wallet-clients/wallet-clients.js';
 import type { TokenFamilyState } from '../token-family/token-family.state.js';
 import { checkAttestedKey } from './check-attested-key.js';
 import { checkRefreshRights } from './check-refresh-rights.js';

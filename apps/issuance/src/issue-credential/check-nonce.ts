@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
 import type { Macs } from '@attestry/keys';
-import { verifyNonce, type KnownNonce } from '../protocol/nonce.js';
+import { verifyNonce, type KnownNonce } from '../wallets/nonce/nonce.js';
 
 /** OID4VCI §8.3.1.2: a c_nonce that this tenant never issued, or that has expired. */
 export const checkNonce = (proven: readonly string[], tenantId: string, now: Date, macs: Macs): KnownNonce[] => {

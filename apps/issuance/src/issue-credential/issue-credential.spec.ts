@@ -15,7 +15,7 @@ import type { ActiveConfiguration } from '../settings/credential-configuration/c
 import { addDuration } from '../settings/credential-configuration/validity.js';
 import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import { mapClaims } from '../formats/map-claims.js';
-import { makeNonce } from '../protocol/nonce.js';
+import { makeNonce } from '../wallets/nonce/nonce.js';
 import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import type { OpenedRequest } from '../message-encryption/message-encryption.js';

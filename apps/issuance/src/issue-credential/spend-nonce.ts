@@ -1,8 +1,8 @@
 import { oauthError } from '@attestry/contracts';
 import type { ReplayGuard, SingleUseValue, Spending } from '@attestry/keys';
-import type { DpopProof } from '../protocol/dpop-proof.js';
-import { singleUseOf } from '../protocol/dpop-proofs.js';
-import type { KnownNonce } from '../protocol/nonce.js';
+import type { DpopProof } from '../wallets/dpop/dpop-proof.js';
+import { singleUseOf } from '../wallets/dpop/dpop-proofs.js';
+import type { KnownNonce } from '../wallets/nonce/nonce.js';
 
 /**
  * One successful credential request per nonce, all spent or none, with the credential's events (ADR 0059), and the DPoP proof with them: one

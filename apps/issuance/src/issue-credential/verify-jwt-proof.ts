@@ -1,8 +1,8 @@
 import { oauthError, shownName } from '@attestry/contracts';
 import { InvalidKey, jwkThumbprint } from '@attestry/keys';
 import { CURVE_OF } from '../formats/proof-types.js';
-import { certifiedKeyOf, loadTrustAnchors } from '../protocol/certified-key.js';
-import { decodeCompactJws } from '../protocol/compact-jws.js';
+import { certifiedKeyOf, loadTrustAnchors } from '../wallets/compact-jws/certified-key.js';
+import { decodeCompactJws } from '../wallets/compact-jws/compact-jws.js';
 import { keyOfJwk, keyOfKid, type HolderKey } from './holder-key.js';
 import type { KeyAttestation, KeyAttestations } from './verify-key-attestation.js';
 

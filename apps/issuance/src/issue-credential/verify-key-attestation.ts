@@ -1,7 +1,7 @@
 import { BATCH_SIZE, MAX_PROOF_LENGTH, oauthError, type KeyAttestationRequirement } from '@attestry/contracts';
 import { InvalidKey, jwkThumbprint } from '@attestry/keys';
-import { certifiedKeyOf, loadTrustAnchors } from '../protocol/certified-key.js';
-import { decodeCompactJws } from '../protocol/compact-jws.js';
+import { certifiedKeyOf, loadTrustAnchors } from '../wallets/compact-jws/certified-key.js';
+import { decodeCompactJws } from '../wallets/compact-jws/compact-jws.js';
 import { isObject } from '../reading/raw-request/raw-request.js';
 import { keyOfJwk, type HolderKey } from './holder-key.js';
 

@@ -4,7 +4,7 @@ import { CompactSign, exportJWK, type JWK } from 'jose';
 import { AppError, BATCH_SIZE, MAX_PROOF_LENGTH, type KeyRequirements } from '@attestry/contracts';
 import { encodeDidJwk, encodeDidKey, encodeMultikey, jwkThumbprint, type PublicJwk } from '@attestry/keys';
 import { PROOF_ALGORITHMS, type ProofAlgorithm } from '../formats/proof-types.js';
-import { makeNonce } from '../protocol/nonce.js';
+import { makeNonce } from '../wallets/nonce/nonce.js';
 import type { RequestedProofs } from './parse-credential-request.js';
 import { KeyAttestations } from './verify-key-attestation.js';
 import { verifyProofs } from './verify-proofs.js';

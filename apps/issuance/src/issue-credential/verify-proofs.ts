@@ -1,7 +1,7 @@
 import { BATCH_SIZE, oauthError, type KeyRequirements } from '@attestry/contracts';
 import { jwkThumbprint, type Macs } from '@attestry/keys';
 import { CURVE_OF, type ProofAlgorithm } from '../formats/proof-types.js';
-import type { KnownNonce } from '../protocol/nonce.js';
+import type { KnownNonce } from '../wallets/nonce/nonce.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkNonce } from './check-nonce.js';
 import type { HolderKey } from './holder-key.js';

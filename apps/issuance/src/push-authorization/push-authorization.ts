@@ -13,17 +13,17 @@ import { AuthorizationOffers } from '../authorization-offer/authorization-offers
 import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
 import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
-import { checkHaipAuthorization } from '../haip/check-haip.js';
+import { checkHaipAuthorization } from '../wallets/haip-profile/check-haip.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { checkContentType } from '../reading/raw-request/check-content-type.js';
-import { ClientAttestations, proofUsedError } from '../protocol/client-attestations.js';
-import { DpopProofs, dpopError, singleUseOf } from '../protocol/dpop-proofs.js';
+import { ClientAttestations, proofUsedError } from '../wallets/client-attestation/client-attestations.js';
+import { DpopProofs, dpopError, singleUseOf } from '../wallets/dpop/dpop-proofs.js';
 import { checkTarget } from '../sessions/authorization-details/check-target.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
-import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
-import { checkDpopParameter } from '../wallets/check-wallet.js';
-import { TenantWallets } from '../wallets/tenant-wallets.js';
+import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/record-outcome.js';
+import { checkDpopParameter } from '../wallets/registered-wallets/check-wallet.js';
+import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 import { checkParametersLocation } from './check-parameters-location.js';
 import { checkSize } from './check-size.js';
 

@@ -11,9 +11,9 @@ import {
 import { isOfDeferral } from '../sessions/issuance-session/deferred-issuance.decisions.js';
 import type { CredentialIssuedData } from '../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../sessions/issuance-session/issuance-session.state.js';
-import { DpopProofs } from '../protocol/dpop-proofs.js';
+import { DpopProofs } from '../wallets/dpop/dpop-proofs.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
-import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
+import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { invalidNotificationId, parseNotification } from './parse-notification.js';
 
 /** Notifications are about the last responses of a session: of earlier ones no events are read. */

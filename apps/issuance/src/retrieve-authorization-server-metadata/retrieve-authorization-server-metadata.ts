@@ -5,7 +5,7 @@ import {
   authorizationServerMetadata,
   type AuthorizationServerMetadata,
 } from '../protocol/authorization-server-metadata.js';
-import { TenantWallets } from '../wallets/tenant-wallets.js';
+import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 
 @Operation(retrieveAuthorizationServerMetadata)
 export class RetrieveAuthorizationServerMetadata {

@@ -11,7 +11,7 @@ import { PublishedConfigurations } from '../settings/credential-configuration/pu
 import { rawOf } from '../reading/raw-request/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
 import { IssuerBrands } from '../protocol/issuer-brands.js';
-import { TenantWallets } from '../wallets/tenant-wallets.js';
+import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 import { issuerMetadata, type MetadataIssuer } from './issuer-metadata.js';
 import { prefersSigned, signMetadata } from './signed-metadata.js';
 

@@ -1,7 +1,7 @@
 import { notFound, retrieveOfferContent, type PublicContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { OfferReferences } from '../authorization-offer/offer-references.js';
-import { HaipProfile } from '../haip/haip-profile.js';
+import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import {
   withoutDraftMembers,
   type AuthorizationOffer,

@@ -2,7 +2,7 @@ import { oauthError, WalletRevocationRequest, type RawRequest } from '@attestry/
 import { checkContentType } from '../reading/raw-request/check-content-type.js';
 import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import { checkNoDuplicates } from '../reading/raw-request/check-no-duplicates.js';
-import { clientOfAttestation } from '../protocol/client-attestation.js';
+import { clientOfAttestation } from '../wallets/client-attestation/client-attestation.js';
 import { queryOf } from '../reading/raw-request/raw-request.js';
 
 export interface RevocationRequest {

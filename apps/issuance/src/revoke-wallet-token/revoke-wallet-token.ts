@@ -10,11 +10,11 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
-import { checkStillRegistered } from '../protocol/check-registration.js';
-import { DpopProofs } from '../protocol/dpop-proofs.js';
+import { checkStillRegistered } from '../wallets/wallet-clients/check-registration.js';
+import { DpopProofs } from '../wallets/dpop/dpop-proofs.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
-import { recordOutcome, type WalletRecord } from '../protocol/record-outcome.js';
-import { WalletClients } from '../protocol/wallet-clients.js';
+import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/record-outcome.js';
+import { WalletClients } from '../wallets/wallet-clients/wallet-clients.js';
 import { TokenFamilies } from '../token-family/token-families.js';
 import { checkTokenOwner } from './check-token-owner.js';
 import { findToken } from './find-token.js';

@@ -13,7 +13,7 @@ import { ProviderSignIn } from '../authorization-request/provider-sign-in.js';
 import { clientUrl } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
-import { TenantWallets } from '../wallets/tenant-wallets.js';
+import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 import { parseConsentForm } from './parse-consent-form.js';
 
 /** Form of the consent page: continues to the tenant's provider, or ends the request (ADR 0085). */

@@ -13,7 +13,7 @@ import {
 } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import { user } from '../user/user.state.js';
-import { wallets } from '../wallets/wallets.state.js';
+import { wallets } from '../wallets/registered-wallets/wallets.state.js';
 import { TokenFamilies } from './token-families.js';
 import type { FamilyEnd } from './token-family.events.js';
 import { tokenFamily } from './token-family.state.js';

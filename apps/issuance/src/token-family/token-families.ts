@@ -10,8 +10,8 @@ import {
   type IssuanceSessionState,
 } from '../sessions/issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import type { WalletClient } from '../protocol/wallet-clients.js';
-import { TenantWallets } from '../wallets/tenant-wallets.js';
+import type { WalletClient } from '../wallets/wallet-clients/wallet-clients.js';
+import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 import { beginFamily, endFamily } from './token-family.decisions.js';
 import type { FamilyEnd } from './token-family.events.js';
 import { tokenFamily, tokenFamilyStream } from './token-family.state.js';

@@ -7,7 +7,7 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, mask, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
-import { HaipProfile } from '../haip/haip-profile.js';
+import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import { HookSecrets } from '../settings/openid-settings/hook-secrets.js';
 import { IssuerDomain } from '../issuer-names/issuer-domain.js';
 import {

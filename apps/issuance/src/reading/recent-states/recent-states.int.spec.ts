@@ -10,11 +10,11 @@ import { IssuanceUnderTest, makeWalletKey } from '@attestry/testing/services';
 import { jest } from '@jest/globals';
 import { credentialConfiguration } from '../../settings/credential-configuration/credential-configuration.state.js';
 import { deliveryInterest } from '../../delivery-interest/delivery-interest.state.js';
-import { HaipProfile } from '../../haip/haip-profile.js';
+import { HaipProfile } from '../../wallets/haip-profile/haip-profile.js';
 import { issuanceService } from '../../index.js';
 import { MessageEncryption } from '../../message-encryption/message-encryption.js';
 import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
-import { wallets } from '../../wallets/wallets.state.js';
+import { wallets } from '../../wallets/registered-wallets/wallets.state.js';
 import { RecentStates } from './recent-states.js';
 
 const { TENANT } = IssuanceUnderTest;

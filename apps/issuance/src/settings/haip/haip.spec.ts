@@ -1,10 +1,14 @@
 import type { AppError } from '@attestry/contracts';
 import type { RedeemedSession } from '../../sessions/issuance-session/issuance-session.state.js';
 import { changeSettings, effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
-import type { DpopProof } from '../../protocol/dpop-proof.js';
+import type { DpopProof } from '../../wallets/dpop/dpop-proof.js';
 import { authorizationServerMetadata } from '../../protocol/authorization-server-metadata.js';
-import type { RegisteredWallet } from '../../wallets/wallets.events.js';
-import { checkHaipAuthorization, checkHaipSession, checkHaipTokenRequest } from '../../haip/check-haip.js';
+import type { RegisteredWallet } from '../../wallets/registered-wallets/wallets.events.js';
+import {
+  checkHaipAuthorization,
+  checkHaipSession,
+  checkHaipTokenRequest,
+} from '../../wallets/haip-profile/check-haip.js';
 import type { HaipFacts } from './haip.decisions.js';
 
 const haipFormats = ['dc+sd-jwt', 'mso_mdoc'] as const;
