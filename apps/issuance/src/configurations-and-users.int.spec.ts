@@ -63,8 +63,8 @@ import type {
 } from './sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from './sessions/issuance-session/issuance-session.state.js';
 import { credentialType } from './settings/credential-configuration/credential-type.claim.js';
-import { user, userStream } from './user/user.state.js';
-import { UsersReadModel } from './user/users.read-model.js';
+import { user, userStream } from './users/user/user.state.js';
+import { UsersReadModel } from './users/user/users.read-model.js';
 
 const ACME = { id: '10000000-0000-4000-8000-00000000000a', name: 'acme' };
 const BETA = { id: '10000000-0000-4000-8000-00000000000b', name: 'beta' };

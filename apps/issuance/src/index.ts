@@ -8,8 +8,8 @@ import { sessionKeys } from './session-keys/session-keys.js';
 import { publishedLists } from './status-lists/status-list/published-lists.read-model.js';
 import { statusLists } from './status-lists/status-list/status-lists.read-model.js';
 import { tokenFamilies } from './token-family/family-sweep.js';
-import { users } from './user/users.read-model.js';
-import { userSearchTables } from './user-search/user-search.read-model.js';
+import { users } from './users/user/users.read-model.js';
+import { userSearchTables } from './users/user-search/user-search.read-model.js';
 
 export const issuanceService: ServiceDefinition = {
   name: 'issuance',

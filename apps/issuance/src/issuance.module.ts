@@ -27,10 +27,6 @@ import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
 import { TypeClaims } from './credential-configuration/type-claims.js';
-import { Erasures } from './user/erasures.js';
-import { UserClaims } from './user/user-claims.js';
-import { UsersReadModel } from './user/users.read-model.js';
-import { UserSearchReadModel } from './user-search/user-search.read-model.js';
 import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
 import { IssuerDomain } from './issuer-names/issuer-domain.js';
 import { IssuerDomainUsage } from './issuer-names/issuer-domain-usage.js';
@@ -40,10 +36,8 @@ import { IssuerBrands } from './protocol/issuer-brands.js';
 import { ClaimUse } from './claim-sets/claim-use.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedSizes } from './protocol/published-size.js';
-import { SignedInUsers } from './user/signed-in-users.js';
 import { QrCodes } from './offer-qr-codes/qr-codes.js';
 import { PreAuthorizedOffersReadModel } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
-import { KnownUsers } from './known-users/known-users.js';
 import { CredentialErasures } from './persisted-credential/credential-erasures.js';
 import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
 import { SessionKeys } from './session-keys/session-keys.js';
@@ -58,6 +52,7 @@ import { statusListsProviders } from './status-lists/status-lists.providers.js';
 import { vocabulariesProviders } from './vocabularies/vocabularies.providers.js';
 import { formatsProviders } from './formats/formats.providers.js';
 import { walletsProviders } from './wallets/wallets.providers.js';
+import { usersProviders } from './users/users.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -70,6 +65,7 @@ import { useCases } from './use-cases.generated.js';
     ...vocabulariesProviders,
     ...formatsProviders,
     ...walletsProviders,
+    ...usersProviders,
     // Credential configurations
     TypeClaims,
     IssuerKeys,
@@ -86,11 +82,6 @@ import { useCases } from './use-cases.generated.js';
     SourceClaims,
 
     // Users
-    KnownUsers,
-    UserClaims,
-    UsersReadModel,
-    UserSearchReadModel,
-    Erasures,
     PersistedCredentials,
     CredentialErasures,
 
@@ -118,7 +109,6 @@ import { useCases } from './use-cases.generated.js';
     OfferReferences,
     PreAuthorizedOffersReadModel,
     QrCodes,
-    SignedInUsers,
     OfferEntries,
     ClaimUse,
     PublishedSizes,

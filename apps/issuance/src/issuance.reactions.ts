@@ -22,7 +22,7 @@ import { IssuerDomain } from './issuer-names/issuer-domain.js';
 import { credentialNotification } from './credential-notification/credential-notification.state.js';
 import { issuanceSession } from './sessions/issuance-session/issuance-session.state.js';
 import { issuedCredential } from './sessions/issued-credential/issued-credential.state.js';
-import { user } from './user/user.state.js';
+import { user } from './users/user/user.state.js';
 import { withdrawnDomains } from './settings/withdrawn-domains/withdrawn-domains.state.js';
 
 /** Categories of the events in {@link factsOf}. */

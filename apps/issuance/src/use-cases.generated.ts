@@ -13,7 +13,7 @@ import { CreateOffer } from './create-offer/create-offer.js';
 import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
 import { CreateRevocationNotification } from './create-revocation-notification/create-revocation-notification.js';
 import { CreateStatusListConfiguration } from './status-lists/create-status-list-configuration/create-status-list-configuration.js';
-import { CreateUser } from './create-user/create-user.js';
+import { CreateUser } from './users/create-user/create-user.js';
 import { CreateWallet } from './wallets/create-wallet/create-wallet.js';
 import { DeleteClaimSource } from './delete-claim-source/delete-claim-source.js';
 import { DeleteCredentialConfiguration } from './delete-credential-configuration/delete-credential-configuration.js';
@@ -23,7 +23,7 @@ import { DeleteIssuedCredential } from './delete-issued-credential/delete-issued
 import { DeleteOffer } from './delete-offer/delete-offer.js';
 import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeleteStatusListConfiguration } from './status-lists/delete-status-list-configuration/delete-status-list-configuration.js';
-import { DeleteUser } from './delete-user/delete-user.js';
+import { DeleteUser } from './users/delete-user/delete-user.js';
 import { DeleteWallet } from './wallets/delete-wallet/delete-wallet.js';
 import { DenyDeferredIssuance } from './deny-deferred-issuance/deny-deferred-issuance.js';
 import { ExchangeToken } from './exchange-token/exchange-token.js';
@@ -42,8 +42,8 @@ import { ListMobileStatusLists } from './status-lists/list-mobile-status-lists/l
 import { ListPreAuthorizedOffers } from './list-pre-authorized-offers/list-pre-authorized-offers.js';
 import { ListRevocationLists } from './list-revocation-lists/list-revocation-lists.js';
 import { ListStatusListConfigurations } from './status-lists/list-status-list-configurations/list-status-list-configurations.js';
-import { ListUserCredentials } from './list-user-credentials/list-user-credentials.js';
-import { ListUsers } from './list-users/list-users.js';
+import { ListUserCredentials } from './users/list-user-credentials/list-user-credentials.js';
+import { ListUsers } from './users/list-users/list-users.js';
 import { ListWallets } from './wallets/list-wallets/list-wallets.js';
 import { PushAuthorization } from './push-authorization/push-authorization.js';
 import { RecordNotification } from './record-notification/record-notification.js';
@@ -74,11 +74,11 @@ import { RetrieveStatusListConfiguration } from './status-lists/retrieve-status-
 import { RetrieveStatusListDistribution } from './status-lists/retrieve-status-list-distribution/retrieve-status-list-distribution.js';
 import { RetrieveStatusListToken } from './status-lists/retrieve-status-list-token/retrieve-status-list-token.js';
 import { RetrieveTypeMetadata } from './vocabularies/retrieve-type-metadata/retrieve-type-metadata.js';
-import { RetrieveUser } from './retrieve-user/retrieve-user.js';
+import { RetrieveUser } from './users/retrieve-user/retrieve-user.js';
 import { RetrieveWallet } from './wallets/retrieve-wallet/retrieve-wallet.js';
 import { RevokeDocumentSigner } from './certificates/revoke-document-signer/revoke-document-signer.js';
 import { RevokeWalletToken } from './revoke-wallet-token/revoke-wallet-token.js';
-import { SearchUsers } from './search-users/search-users.js';
+import { SearchUsers } from './users/search-users/search-users.js';
 import { SetCredentialStatus } from './set-credential-status/set-credential-status.js';
 import { SetRevocationStatus } from './set-revocation-status/set-revocation-status.js';
 import { SubmitConsent } from './submit-consent/submit-consent.js';
@@ -89,7 +89,7 @@ import { UpdateIaca } from './certificates/update-iaca/update-iaca.js';
 import { UpdateIacaCrl } from './certificates/update-iaca-crl/update-iaca-crl.js';
 import { UpdateOpenIdConfiguration } from './update-openid-configuration/update-openid-configuration.js';
 import { UpdateStatusListConfiguration } from './status-lists/update-status-list-configuration/update-status-list-configuration.js';
-import { UpdateUser } from './update-user/update-user.js';
+import { UpdateUser } from './users/update-user/update-user.js';
 import { UpdateWallet } from './wallets/update-wallet/update-wallet.js';
 
 /** The handlers of the service's operations, in the order in which libs/contracts declares these. */

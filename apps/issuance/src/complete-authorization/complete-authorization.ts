@@ -25,7 +25,7 @@ import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths
 import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
 import type { OfferEntry } from '../sessions/issuance-session/issuance-session.events.js';
 import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
-import { SignedInUsers } from '../user/signed-in-users.js';
+import { SignedInUsers } from '../users/user/signed-in-users.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 /** Mapped claims that a sign-in names, and their characters: of more than these, an ID token lacks one anyway. */

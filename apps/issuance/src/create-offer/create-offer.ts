@@ -21,7 +21,7 @@ import { ClaimUse } from '../claim-sets/claim-use.js';
 import { nameClaimSets } from '../claim-sets/claim-sets.js';
 import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
-import { KnownUsers } from '../known-users/known-users.js';
+import { KnownUsers } from '../users/known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import {
   authorizationOffer as offerDocument,
@@ -34,8 +34,8 @@ import {
 import type { UserObject } from '../formats/map-claims.js';
 import { OfferEntries } from '../protocol/offer-entries.js';
 import { OfferReferences } from '../authorization-offer/offer-references.js';
-import type { ActiveUser } from '../user/user.decisions.js';
-import { UserClaims } from '../user/user-claims.js';
+import type { ActiveUser } from '../users/user/user.decisions.js';
+import { UserClaims } from '../users/user/user-claims.js';
 import { checkOffer, type CheckedOffer } from './check-offer.js';
 
 type Context = ContextOf<typeof createOffer>;

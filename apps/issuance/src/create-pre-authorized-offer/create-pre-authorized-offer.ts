@@ -29,8 +29,8 @@ import { createOffer } from '../sessions/issuance-session/issuance-session.decis
 import type { TransactionCode } from '../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
-import { firstSessionId } from '../known-users/first-session-id.js';
-import { KnownUsers } from '../known-users/known-users.js';
+import { firstSessionId } from '../users/known-users/first-session-id.js';
+import { KnownUsers } from '../users/known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import type { UserObject } from '../formats/map-claims.js';
 import {
@@ -47,9 +47,9 @@ import {
   normalTransactionCode,
   TRANSACTION_CODE_LENGTH,
 } from '../sessions/transaction-code/transaction-code.js';
-import { UserClaims } from '../user/user-claims.js';
-import { createUser, keepUser, replaceUserClaims, type ActiveUser } from '../user/user.decisions.js';
-import { user, userStream, type UserState } from '../user/user.state.js';
+import { UserClaims } from '../users/user/user-claims.js';
+import { createUser, keepUser, replaceUserClaims, type ActiveUser } from '../users/user/user.decisions.js';
+import { user, userStream, type UserState } from '../users/user/user.state.js';
 import { checkOfferRequest } from './check-offer-request.js';
 
 const isEmpty = (claims: object): boolean => Object.keys(claims).length === 0;

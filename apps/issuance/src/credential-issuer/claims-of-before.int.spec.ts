@@ -16,7 +16,7 @@ import { authorizationOfferStream } from '../sessions/authorization-offer/author
 import { credentialConfigurationStream } from '../settings/credential-configuration/credential-configuration.state.js';
 import { issuanceService } from '../index.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import { userStream } from '../user/user.state.js';
+import { userStream } from '../users/user/user.state.js';
 
 const { TENANT, BACK } = IssuanceUnderTest;
 const GRADES = [

@@ -9,7 +9,7 @@ import type { CredentialFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
-import { user, userStream } from '../user/user.state.js';
+import { user, userStream } from '../users/user/user.state.js';
 
 /** Claims of a credential. */
 export interface IssuedClaims extends Pick<CredentialFacts, 'uncheckedClaims'> {

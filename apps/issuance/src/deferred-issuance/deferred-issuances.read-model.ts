@@ -9,8 +9,8 @@ import type {
   IssuanceSessionEvent,
 } from '../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../sessions/issuance-session/issuance-session.state.js';
-import type { UserEvent } from '../user/user.events.js';
-import { user } from '../user/user.state.js';
+import type { UserEvent } from '../users/user/user.events.js';
+import { user } from '../users/user/user.state.js';
 
 export interface DeferredIssuanceTables {
   issuance_deferred: {

@@ -6,7 +6,7 @@ import { Formats } from '../formats/formats.js';
 import { deleteCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
 import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
-import { UsersReadModel } from '../user/users.read-model.js';
+import { UsersReadModel } from '../users/user/users.read-model.js';
 
 /** The key of a persisted document is destroyed before the events are written (ADR 0058). */
 @Operation(...registryOperationOf('delete'))

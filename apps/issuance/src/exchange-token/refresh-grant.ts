@@ -21,7 +21,7 @@ import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { makeRefreshedToken } from '../protocol/refreshed-token.js';
 import { WalletClients } from '../wallets/wallet-clients/wallet-clients.js';
 import { tokenFamily, tokenFamilyStream } from '../token-family/token-family.state.js';
-import { user, userStream } from '../user/user.state.js';
+import { user, userStream } from '../users/user/user.state.js';
 import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 import { checkRefreshRights } from './check-refresh-rights.js';
 import { checkRefreshToken } from './check-refresh-token.js';

@@ -8,7 +8,7 @@ import { redirect } from '../authorization-request/redirect.js';
 import { effectiveHook } from '../settings/openid-settings/openid-settings.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
 import { RecentStates } from '../reading/recent-states/recent-states.js';
-import { user, userStream } from '../user/user.state.js';
+import { user, userStream } from '../users/user/user.state.js';
 import { HookSecrets } from '../settings/openid-settings/hook-secrets.js';
 import {
   INTERACTION_CALLBACK,

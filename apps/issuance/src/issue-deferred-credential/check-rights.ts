@@ -1,6 +1,6 @@
 import { oauthError } from '@attestry/contracts';
 import type { DeferredIssuance, RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
-import type { UserState } from '../user/user.state.js';
+import type { UserState } from '../users/user/user.state.js';
 import type { OpenDeferral } from '../sessions/issuance-session/issuance-session.decisions.js';
 
 /**

@@ -28,7 +28,7 @@ import { CurrentConfigurations } from '../settings/credential-configuration/curr
 import { DpopProofs } from '../wallets/dpop/dpop-proofs.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/record-outcome.js';
-import { user, userStream } from '../user/user.state.js';
+import { user, userStream } from '../users/user/user.state.js';
 import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 import type { RegisteredWallet } from '../wallets/registered-wallets/wallets.events.js';
 import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';

@@ -21,9 +21,9 @@ import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-ses
 import { changeStatus, recordCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
 import type { CredentialRecordedData } from '../sessions/issued-credential/issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
-import { createUser } from '../user/user.decisions.js';
-import { user, userStream } from '../user/user.state.js';
-import { credentialOfRow, users, UsersReadModel, type UserTables } from '../user/users.read-model.js';
+import { createUser } from '../users/user/user.decisions.js';
+import { user, userStream } from '../users/user/user.state.js';
+import { credentialOfRow, users, UsersReadModel, type UserTables } from '../users/user/users.read-model.js';
 import { ListCredentials } from './list-credentials.js';
 
 type Row = UserTables['issuance_credentials'];

@@ -4,7 +4,7 @@ import { BatchedRows, createTable, ReadModels, type Projection } from '@attestry
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
 import type { IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../sessions/issuance-session/issuance-session.state.js';
-import { user } from '../user/user.state.js';
+import { user } from '../users/user/user.state.js';
 import { recordAfter, type OfferRecord } from './offer-record.js';
 
 export interface OfferTables {

@@ -100,8 +100,8 @@ import { SessionKeys } from '../session-keys/session-keys.js';
 import { firstListId } from '../status-lists/status-list/first-list-id.js';
 import { permuteCounters } from '../status-lists/status-list/index-permutation.js';
 import { statusList, statusListStream } from '../status-lists/status-list/status-list.state.js';
-import { userStream } from '../user/user.state.js';
-import { UsersReadModel } from '../user/users.read-model.js';
+import { userStream } from '../users/user/user.state.js';
+import { UsersReadModel } from '../users/user/users.read-model.js';
 import { RecentStates } from '../reading/recent-states/recent-states.js';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';

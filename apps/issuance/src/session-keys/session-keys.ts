@@ -16,8 +16,8 @@ import type { AuthorizationOfferEvent } from '../sessions/authorization-offer/au
 import { authorizationOffer } from '../sessions/authorization-offer/authorization-offer.state.js';
 import type { IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { expireUser } from '../user/user.decisions.js';
-import { user, userStream } from '../user/user.state.js';
+import { expireUser } from '../users/user/user.decisions.js';
+import { user, userStream } from '../users/user/user.state.js';
 
 export interface SessionKeyTables {
   /**

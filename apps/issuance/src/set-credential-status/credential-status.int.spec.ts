@@ -54,7 +54,7 @@ import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-ses
 import { recordCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
 import type { CredentialRecordedData, StatusEntry } from '../sessions/issued-credential/issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
-import { UsersReadModel } from '../user/users.read-model.js';
+import { UsersReadModel } from '../users/user/users.read-model.js';
 
 const ACME = '10000000-0000-4000-8000-00000000000a';
 const BETA = '10000000-0000-4000-8000-00000000000b';

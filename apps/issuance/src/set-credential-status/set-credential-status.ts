@@ -10,7 +10,7 @@ import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/servic
 import { Formats } from '../formats/formats.js';
 import { changeStatus } from '../sessions/issued-credential/issued-credential.decisions.js';
 import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
-import { UsersReadModel } from '../user/users.read-model.js';
+import { UsersReadModel } from '../users/user/users.read-model.js';
 
 /** An event of the credential alone; its status list and the list of credentials follow. */
 @Operation(...statusOperationOf('set'))

@@ -13,7 +13,7 @@ import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/servic
 import { Formats } from '../formats/formats.js';
 import { changeStatus } from '../sessions/issued-credential/issued-credential.decisions.js';
 import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
-import { UsersReadModel } from '../user/users.read-model.js';
+import { UsersReadModel } from '../users/user/users.read-model.js';
 
 /** An event of the credential alone, as any change of a status. */
 @Operation(...revocationOperationOf('set'))

@@ -12,7 +12,7 @@ import {
   type Logger,
 } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
-import { user } from '../user/user.state.js';
+import { user } from '../users/user/user.state.js';
 import { wallets } from '../wallets/registered-wallets/wallets.state.js';
 import { TokenFamilies } from './token-families.js';
 import type { FamilyEnd } from './token-family.events.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../reading/raw-request/raw-request.js';
+import { isObject } from '../../reading/raw-request/raw-request.js';
 
 /** A value that is compared as a whole. */
 export interface SearchValue {

@@ -9,7 +9,7 @@ import {
   type EventContext,
   type Loaded,
 } from '@attestry/event-store';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
 import type { UserEvent } from '../user/user.events.js';
 import { user, userStream, type UserState } from '../user/user.state.js';
 import { firstSessionId } from './first-session-id.js';

@@ -4,11 +4,11 @@ import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
-import type { CredentialIssuedData } from '../sessions/issuance-session/issuance-session.events.js';
-import { authorizationOffer } from '../sessions/authorization-offer/authorization-offer.state.js';
-import { issuanceSession } from '../sessions/issuance-session/issuance-session.state.js';
-import type { CredentialStatusChangedData } from '../sessions/issued-credential/issued-credential.events.js';
-import { issuedCredential } from '../sessions/issued-credential/issued-credential.state.js';
+import type { CredentialIssuedData } from '../../sessions/issuance-session/issuance-session.events.js';
+import { authorizationOffer } from '../../sessions/authorization-offer/authorization-offer.state.js';
+import { issuanceSession } from '../../sessions/issuance-session/issuance-session.state.js';
+import type { CredentialStatusChangedData } from '../../sessions/issued-credential/issued-credential.events.js';
+import { issuedCredential } from '../../sessions/issued-credential/issued-credential.state.js';
 import { user } from './user.state.js';
 
 export interface UserTables {

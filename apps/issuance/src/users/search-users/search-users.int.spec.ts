@@ -22,7 +22,7 @@ import { insertRows } from '@attestry/read-model';
 import { TEST_SETTINGS } from '@attestry/testing';
 import { chosenEngines, plansOf } from '@attestry/testing/services';
 import { sql } from 'kysely';
-import { issuanceService } from '../index.js';
+import { issuanceService } from '../../index.js';
 import { SignedInUsers } from '../user/signed-in-users.js';
 import { UserClaims } from '../user/user-claims.js';
 import { UsersReadModel } from '../user/users.read-model.js';
