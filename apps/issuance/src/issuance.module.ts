@@ -4,19 +4,11 @@ import { AuthorizationOffers } from './authorization-offer/authorization-offers.
 import { OfferReferences } from './authorization-offer/offer-references.js';
 import { AuthorizationAnswers } from './authorization-request/authorization-answers.js';
 import { AuthorizationCodes } from './authorization-request/authorization-codes.js';
-import { SessionClaims } from './authorization-request/session-claims.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
 import { PendingConsents } from './authorization-request/pending-consents.js';
 import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
 import { MessageEncryption } from './message-encryption/message-encryption.js';
-import { GuardedExchange } from './claim-sources/guarded-exchange.js';
-import { NamedSources } from './claim-sources/named-sources.js';
-import { SourceClaims } from './claim-sources/source-claims.js';
-import { SourceSecrets } from './claim-sources/source-secrets.js';
-import { SourceSlots } from './claim-sources/source-slots.js';
-import { SourceTokens } from './claim-sources/source-tokens.js';
-import { CredentialClaims } from './credential-issuer/credential-claims.js';
 import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
 import { InteractionHooks } from './interaction-hook/interaction-hooks.js';
 import { PendingInteractions } from './interaction-hook/pending-interactions.js';
@@ -33,7 +25,6 @@ import { IssuerDomainUsage } from './issuer-names/issuer-domain-usage.js';
 import { IssuerNames } from './issuer-names/issuer-names.js';
 import { PublishedIssuer } from './issuer-names/published-issuer.js';
 import { IssuerBrands } from './protocol/issuer-brands.js';
-import { ClaimUse } from './claim-sets/claim-use.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedSizes } from './protocol/published-size.js';
 import { QrCodes } from './offer-qr-codes/qr-codes.js';
@@ -53,6 +44,7 @@ import { vocabulariesProviders } from './vocabularies/vocabularies.providers.js'
 import { formatsProviders } from './formats/formats.providers.js';
 import { walletsProviders } from './wallets/wallets.providers.js';
 import { usersProviders } from './users/users.providers.js';
+import { claimsProviders } from './claims/claims.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -66,6 +58,7 @@ import { useCases } from './use-cases.generated.js';
     ...formatsProviders,
     ...walletsProviders,
     ...usersProviders,
+    ...claimsProviders,
     // Credential configurations
     TypeClaims,
     IssuerKeys,
@@ -73,20 +66,11 @@ import { useCases } from './use-cases.generated.js';
     // Encrypted requests and responses
     MessageEncryption,
 
-    // Claims sources
-    NamedSources,
-    SourceSecrets,
-    GuardedExchange,
-    SourceTokens,
-    SourceSlots,
-    SourceClaims,
-
     // Users
     PersistedCredentials,
     CredentialErasures,
 
     // Offers and the OID4VCI protocol
-    CredentialClaims,
     CredentialIssuer,
     AccessTokens,
     DeferredIssuances,
@@ -101,7 +85,6 @@ import { useCases } from './use-cases.generated.js';
     ProviderSignIn,
     AuthorizationAnswers,
     AuthorizationCodes,
-    SessionClaims,
     PendingInteractions,
     InteractionHooks,
     Budgets,
@@ -110,7 +93,6 @@ import { useCases } from './use-cases.generated.js';
     PreAuthorizedOffersReadModel,
     QrCodes,
     OfferEntries,
-    ClaimUse,
     PublishedSizes,
     IssuerBrands,
     IssuerDomain,

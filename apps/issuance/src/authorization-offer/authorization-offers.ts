@@ -3,7 +3,7 @@ import { oauthError } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { isErased, Macs, Sealing } from '@attestry/keys';
 import { Budgets, CLOCK } from '@attestry/service-kit';
-import { claimSetsFor, type ClaimSet, type ClaimSets } from '../claim-sets/claim-sets.js';
+import { claimSetsFor, type ClaimSet, type ClaimSets } from '../claims/claim-sets/claim-sets.js';
 import type { RequestedDetail, RequestedEntries } from '../sessions/authorization-details/authorization-details.js';
 import { grantContext, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { currentOffer, entriesOfOffer } from '../sessions/authorization-offer/authorization-offer.decisions.js';

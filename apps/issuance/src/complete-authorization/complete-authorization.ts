@@ -19,7 +19,7 @@ import {
   type PendingAuthorization,
 } from '../authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
-import { ClaimUse } from '../claim-sets/claim-use.js';
+import { ClaimUse } from '../claims/claim-sets/claim-use.js';
 import { InteractionHooks } from '../interaction-hook/interaction-hooks.js';
 import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';

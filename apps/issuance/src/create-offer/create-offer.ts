@@ -17,8 +17,8 @@ import {
   authorizationOffer,
   authorizationOfferStream,
 } from '../sessions/authorization-offer/authorization-offer.state.js';
-import { ClaimUse } from '../claim-sets/claim-use.js';
-import { nameClaimSets } from '../claim-sets/claim-sets.js';
+import { ClaimUse } from '../claims/claim-sets/claim-use.js';
+import { nameClaimSets } from '../claims/claim-sets/claim-sets.js';
 import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import { IssuerNames } from '../issuer-names/issuer-names.js';
 import { KnownUsers } from '../users/known-users/known-users.js';

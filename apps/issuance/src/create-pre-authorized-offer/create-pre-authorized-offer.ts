@@ -21,8 +21,8 @@ import {
   type RequestOf,
   type SealedForNew,
 } from '@attestry/service-kit';
-import { ClaimUse } from '../claim-sets/claim-use.js';
-import { nameClaimSets, sessionClaimsText } from '../claim-sets/claim-sets.js';
+import { ClaimUse } from '../claims/claim-sets/claim-use.js';
+import { nameClaimSets, sessionClaimsText } from '../claims/claim-sets/claim-sets.js';
 import { preAuthorizedOfferError } from '../wallets/haip-profile/check-haip.js';
 import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import { createOffer } from '../sessions/issuance-session/issuance-session.decisions.js';

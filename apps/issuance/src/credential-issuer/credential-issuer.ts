@@ -32,7 +32,7 @@ import { IssuerSigners, type IssuingSigner } from '../certificates/issuer-certif
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { StatusIndexes, type AllocatedStatus } from '../status-lists/status-list/status-indexes.js';
-import { claimsGone, CredentialClaims, type IssuedClaims } from './credential-claims.js';
+import { claimsGone, CredentialClaims, type IssuedClaims } from '../claims/credential-claims/credential-claims.js';
 import { credentialTexts } from './credential-texts.js';
 
 /** A checked request for credentials. */

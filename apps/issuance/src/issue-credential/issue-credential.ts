@@ -18,7 +18,7 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
+import { ClaimsNotReady } from '../claims/credential-claims/claims-not-ready.js';
 import { CredentialIssuer, type IssuedAnswer } from '../credential-issuer/credential-issuer.js';
 import { deferredAnswer, DeferredIssuances } from '../deferred-issuance/deferred-issuances.js';
 import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';

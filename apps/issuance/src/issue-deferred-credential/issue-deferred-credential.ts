@@ -13,7 +13,7 @@ import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestO
 import { AccessTokens, type AuthorizedSession } from '../access-token/access-tokens.js';
 import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
 import { checkIssuerDomain } from '../credential-issuer/check-issuer-domain.js';
-import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
+import { ClaimsNotReady } from '../claims/credential-claims/claims-not-ready.js';
 import { CredentialIssuer, type IssuedAnswer } from '../credential-issuer/credential-issuer.js';
 import { deferredAnswer, deferredResponse, DeferredIssuances } from '../deferred-issuance/deferred-issuances.js';
 import { checkHaipSession } from '../wallets/haip-profile/check-haip.js';

@@ -10,7 +10,7 @@ import { documentSizeFault } from '../formats/document-size.decisions.js';
 import type { OfferFacts } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
 import type { OfferEntry } from '../sessions/issuance-session/issuance-session.events.js';
-import type { CheckedEntry } from './check-credentials.js';
+import type { CheckedEntry } from '../claims/claim-sets/check-credentials.js';
 import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import type { UserObject } from '../formats/map-claims.js';
 import { mappingsOf, outermostClaim } from '../formats/mapped-claims.js';

@@ -7,7 +7,7 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { NamedSources } from '../claim-sources/named-sources.js';
+import { NamedSources } from '../claims/claim-sources/named-sources.js';
 import { attestationWarnings } from '../credential-configuration/attestation-warning.js';
 import { ConfigurationsReadModel } from '../settings/credential-configuration/configurations.read-model.js';
 import {

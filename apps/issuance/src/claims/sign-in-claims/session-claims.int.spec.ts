@@ -7,7 +7,7 @@ import {
 } from '@attestry/contracts';
 import { waitUntil } from '@attestry/testing';
 import { IssuanceUnderTest } from '@attestry/testing/services';
-import { issuanceService } from '../index.js';
+import { issuanceService } from '../../index.js';
 
 let claims: Record<string, unknown> = {};
 const issuance = new IssuanceUnderTest(issuanceService, {

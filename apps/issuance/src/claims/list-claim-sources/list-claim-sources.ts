@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { claimSources, claimSourcesStream } from '../claim-sources/claim-sources.state.js';
 import { SourceSecrets } from '../claim-sources/source-secrets.js';
-import { pageOf } from '../reading/bounded-pages/page-of.js';
+import { pageOf } from '../../reading/bounded-pages/page-of.js';
 
 @Operation(listClaimSources)
 export class ListClaimSources {

@@ -1,5 +1,5 @@
 import { isUuid, MAX_CLAIM_SETS, MAX_CREDENTIAL_IDENTIFIER, type ErrorDetail } from '@attestry/contracts';
-import { isObject } from '../reading/raw-request/raw-request.js';
+import { isObject } from '../../reading/raw-request/raw-request.js';
 
 export interface GivenClaimSet {
   identifier?: string;

@@ -1,4 +1,4 @@
-import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
+import { ClaimsNotReady } from '../credential-claims/claims-not-ready.js';
 import { claimsOfAnswer, parametersOf, SourceFailed, sourceRequest } from './source-exchange.js';
 import { tokenOf } from './source-tokens.js';
 

@@ -1,6 +1,6 @@
 import { conflict, invalid, notFound, type ClaimSourceRequest, type ErrorDetail } from '@attestry/contracts';
-import { parseClaimPath, unmatchedPath } from '../formats/claim-path.js';
-import { isObject } from '../reading/raw-request/raw-request.js';
+import { parseClaimPath, unmatchedPath } from '../../formats/claim-path.js';
+import { isObject } from '../../reading/raw-request/raw-request.js';
 import type { ClaimSourcesEvent, ConfiguredSource } from './claim-sources.events.js';
 import type { ClaimSourcesState } from './claim-sources.state.js';
 

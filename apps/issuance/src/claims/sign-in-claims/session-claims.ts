@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { oauthError } from '@attestry/contracts';
 import type { ClaimSets } from '../claim-sets/claim-sets.js';
-import { describeClaimFault, type ClaimFault } from '../formats/claim-faults.decisions.js';
-import { Formats } from '../formats/formats.js';
-import type { OfferEntry } from '../sessions/issuance-session/issuance-session.events.js';
-import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
+import { describeClaimFault, type ClaimFault } from '../../formats/claim-faults.decisions.js';
+import { Formats } from '../../formats/formats.js';
+import type { OfferEntry } from '../../sessions/issuance-session/issuance-session.events.js';
+import { CurrentConfigurations } from '../../settings/credential-configuration/current-configurations.js';
 
 type Claims = Record<string, unknown>;
 

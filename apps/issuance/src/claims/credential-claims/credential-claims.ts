@@ -4,12 +4,12 @@ import { Streams } from '@attestry/event-store';
 import { Sealing, type Sealed, type StoredValue } from '@attestry/keys';
 import { SourceClaims } from '../claim-sources/source-claims.js';
 import { withoutClaimSet } from '../claim-sets/claim-sets.js';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { CredentialFacts } from '../formats/format.js';
-import { Formats } from '../formats/formats.js';
-import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
-import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
-import { user, userStream } from '../users/user/user.state.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { CredentialFacts } from '../../formats/format.js';
+import { Formats } from '../../formats/formats.js';
+import type { RedeemedSession } from '../../sessions/issuance-session/issuance-session.state.js';
+import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import { user, userStream } from '../../users/user/user.state.js';
 
 /** Claims of a credential. */
 export interface IssuedClaims extends Pick<CredentialFacts, 'uncheckedClaims'> {

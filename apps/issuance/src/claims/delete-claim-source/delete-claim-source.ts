@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { removeSource } from '../claim-sources/claim-sources.decisions.js';
 import { claimSources, claimSourcesStream } from '../claim-sources/claim-sources.state.js';
-import { ConfigurationsReadModel } from '../settings/credential-configuration/configurations.read-model.js';
+import { ConfigurationsReadModel } from '../../settings/credential-configuration/configurations.read-model.js';
 
 /**
  * A reaction to the stored event destroys the key of its secret. A configuration that names the source and is created meanwhile keeps the

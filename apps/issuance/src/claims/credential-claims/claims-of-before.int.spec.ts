@@ -12,11 +12,11 @@ import {
 } from '@attestry/contracts';
 import { chainEvent } from '@attestry/event-store';
 import { IssuanceUnderTest, makeWalletKey } from '@attestry/testing/services';
-import { authorizationOfferStream } from '../sessions/authorization-offer/authorization-offer.state.js';
-import { credentialConfigurationStream } from '../settings/credential-configuration/credential-configuration.state.js';
-import { issuanceService } from '../index.js';
-import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import { userStream } from '../users/user/user.state.js';
+import { authorizationOfferStream } from '../../sessions/authorization-offer/authorization-offer.state.js';
+import { credentialConfigurationStream } from '../../settings/credential-configuration/credential-configuration.state.js';
+import { issuanceService } from '../../index.js';
+import { grantContext, makeBearerValue } from '../../sessions/bearer-value/bearer-value.js';
+import { userStream } from '../../users/user/user.state.js';
 
 const { TENANT, BACK } = IssuanceUnderTest;
 const GRADES = [

@@ -8,9 +8,9 @@ import {
   type ParameterMapping,
 } from '@attestry/contracts';
 import { parseAnswer, plainCopy, type OutboundAnswer, type OutboundRequest } from '@attestry/service-kit';
-import { ClaimsNotReady } from '../credential-issuer/claims-not-ready.js';
-import { mapKnownClaims, type UserObject } from '../formats/map-claims.js';
-import { isObject } from '../reading/raw-request/raw-request.js';
+import { ClaimsNotReady } from '../credential-claims/claims-not-ready.js';
+import { mapKnownClaims, type UserObject } from '../../formats/map-claims.js';
+import { isObject } from '../../reading/raw-request/raw-request.js';
 import { configurationMemberOf, type ConfigurationMember } from './claim-sources.decisions.js';
 
 /** Of the exchange with a source, and of that with its token endpoint, milliseconds. */

@@ -1,5 +1,5 @@
-import type { GrantedDetail } from '../sessions/issuance-session/issuance-session.events.js';
-import type { CheckedEntry } from '../protocol/check-credentials.js';
+import type { GrantedDetail } from '../../sessions/issuance-session/issuance-session.events.js';
+import type { CheckedEntry } from './check-credentials.js';
 
 /** Claims of one credential, merged last (specification notes, Issuance). */
 export interface ClaimSet {

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { invalid, type ClaimMapping, type Warning } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { claimSources, claimSourcesStream } from '../claim-sources/claim-sources.state.js';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { Formats } from '../formats/formats.js';
-import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
-import type { CheckedEntry } from '../protocol/check-credentials.js';
-import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
-import { mappingsOf, outermostClaim } from '../formats/mapped-claims.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import { Formats } from '../../formats/formats.js';
+import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
+import type { CheckedEntry } from './check-credentials.js';
+import { CurrentConfigurations } from '../../settings/credential-configuration/current-configurations.js';
+import { mappingsOf, outermostClaim } from '../../formats/mapped-claims.js';
 import { unusedClaims, type GivenClaims } from './unused-claims.js';
 
 /** Claims of an offer beside those of its claim sets. */

@@ -53,9 +53,9 @@ import { SignJWT, type JWK } from 'jose';
 import {
   authorizationOffer,
   authorizationOfferStream,
-} from '../sessions/authorization-offer/authorization-offer.state.js';
-import { issuanceService } from '../index.js';
-import { SessionKeys } from '../session-keys/session-keys.js';
+} from '../../sessions/authorization-offer/authorization-offer.state.js';
+import { issuanceService } from '../../index.js';
+import { SessionKeys } from '../../session-keys/session-keys.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
