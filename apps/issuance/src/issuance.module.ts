@@ -19,7 +19,6 @@ import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
 import { TypeClaims } from './credential-configuration/type-claims.js';
-import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
 import { IssuerDomain } from './issuer-names/issuer-domain.js';
 import { IssuerDomainUsage } from './issuer-names/issuer-domain-usage.js';
 import { IssuerNames } from './issuer-names/issuer-names.js';
@@ -29,8 +28,6 @@ import { OfferEntries } from './protocol/offer-entries.js';
 import { PublishedSizes } from './protocol/published-size.js';
 import { QrCodes } from './offer-qr-codes/qr-codes.js';
 import { PreAuthorizedOffersReadModel } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
-import { CredentialErasures } from './persisted-credential/credential-erasures.js';
-import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
 import { SessionKeys } from './session-keys/session-keys.js';
 import { FamilySweep } from './token-family/family-sweep.js';
 import { TokenFamilies } from './token-family/token-families.js';
@@ -45,6 +42,7 @@ import { formatsProviders } from './formats/formats.providers.js';
 import { walletsProviders } from './wallets/wallets.providers.js';
 import { usersProviders } from './users/users.providers.js';
 import { claimsProviders } from './claims/claims.providers.js';
+import { registryProviders } from './registry/registry.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -59,16 +57,13 @@ import { useCases } from './use-cases.generated.js';
     ...walletsProviders,
     ...usersProviders,
     ...claimsProviders,
+    ...registryProviders,
     // Credential configurations
     TypeClaims,
     IssuerKeys,
 
     // Encrypted requests and responses
     MessageEncryption,
-
-    // Users
-    PersistedCredentials,
-    CredentialErasures,
 
     // Offers and the OID4VCI protocol
     CredentialIssuer,
@@ -99,7 +94,6 @@ import { useCases } from './use-cases.generated.js';
     IssuerDomainUsage,
     IssuerNames,
     PublishedIssuer,
-    DeliveryInterest,
     WithdrawnDomains,
     SessionKeys,
 

@@ -11,7 +11,7 @@ import {
 import { KeyNotFound, pooledBytes, Sealing, SigningKeys } from '@attestry/keys';
 import { IDS } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
+import { DeliveryInterest } from '../registry/delivery-interest/delivery-interest.directory.js';
 import { DocumentSigners } from '../certificates/document-signers/document-signers.js';
 import type { Holder, UnsignedCredential } from '../formats/format.js';
 import { Formats } from '../formats/formats.js';
@@ -29,7 +29,7 @@ import {
   type IssuedCredentialState,
 } from '../sessions/issued-credential/issued-credential.state.js';
 import { IssuerSigners, type IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
-import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
+import { PersistedCredentials } from '../registry/persisted-credential/persisted-credentials.js';
 import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { StatusIndexes, type AllocatedStatus } from '../status-lists/status-list/status-indexes.js';
 import { claimsGone, CredentialClaims, type IssuedClaims } from '../claims/credential-claims/credential-claims.js';

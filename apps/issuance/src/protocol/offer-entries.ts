@@ -3,7 +3,7 @@ import { AppError, invalid, type ErrorDetail } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
+import { DeliveryInterest } from '../registry/delivery-interest/delivery-interest.directory.js';
 import { DocumentSigners } from '../certificates/document-signers/document-signers.js';
 import { describeClaimFault } from '../formats/claim-faults.decisions.js';
 import { documentSizeFault } from '../formats/document-size.decisions.js';

@@ -1,6 +1,6 @@
 import { AppError, mediaTypeOf, type ClaimMapping, type RawRequest } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
+import type { DeliveryInterest } from '../registry/delivery-interest/delivery-interest.directory.js';
 import type { Formats } from '../formats/formats.js';
 import { authorizationServerMetadata } from './authorization-server-metadata.js';
 import type { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';

@@ -86,15 +86,15 @@ import {
 import { decodeCwt, TEST_SETTINGS, verifyMdoc } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import type { FeedMessage } from '@attestry/messaging';
-import { DeliveryInterest } from '../delivery-interest/delivery-interest.directory.js';
+import { DeliveryInterest } from '../registry/delivery-interest/delivery-interest.directory.js';
 import { LdpVc } from '../formats/ldp-vc/ldp-vc.js';
 import { issuanceService } from '../index.js';
 import type { CredentialIssuedData } from '../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import type { CredentialRecordedData } from '../sessions/issued-credential/issued-credential.events.js';
 import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
-import type { CredentialPersistedData } from '../persisted-credential/persisted-credential.events.js';
-import { persistedCredentialStream } from '../persisted-credential/persisted-credential.state.js';
+import type { CredentialPersistedData } from '../registry/persisted-credential/persisted-credential.events.js';
+import { persistedCredentialStream } from '../registry/persisted-credential/persisted-credential.state.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { SessionKeys } from '../session-keys/session-keys.js';
 import { firstListId } from '../status-lists/status-list/first-list-id.js';

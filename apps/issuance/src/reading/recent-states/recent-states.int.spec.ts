@@ -9,7 +9,7 @@ import { Streams } from '@attestry/event-store';
 import { IssuanceUnderTest, makeWalletKey } from '@attestry/testing/services';
 import { jest } from '@jest/globals';
 import { credentialConfiguration } from '../../settings/credential-configuration/credential-configuration.state.js';
-import { deliveryInterest } from '../../delivery-interest/delivery-interest.state.js';
+import { deliveryInterest } from '../../registry/delivery-interest/delivery-interest.state.js';
 import { HaipProfile } from '../../wallets/haip-profile/haip-profile.js';
 import { issuanceService } from '../../index.js';
 import { MessageEncryption } from '../../message-encryption/message-encryption.js';

@@ -8,9 +8,9 @@ import {
 import { Macs } from '@attestry/keys';
 import { InvalidCursor } from '@attestry/read-model';
 import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
-import { Formats } from '../formats/formats.js';
-import { issuedCredentialView } from '../sessions/issued-credential/issued-credential-view.js';
-import { UsersReadModel } from '../users/user/users.read-model.js';
+import { Formats } from '../../formats/formats.js';
+import { issuedCredentialView } from '../../sessions/issued-credential/issued-credential-view.js';
+import { UsersReadModel } from '../../users/user/users.read-model.js';
 
 @Operation(...registryOperationOf('list'))
 export class ListIssuedCredentials {

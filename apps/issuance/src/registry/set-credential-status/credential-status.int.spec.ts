@@ -45,16 +45,16 @@ import {
 } from '@attestry/service-kit';
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { issuanceService } from '../index.js';
+import { issuanceService } from '../../index.js';
 import type {
   CredentialIssuedData,
   IssuanceSessionEvent,
-} from '../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { recordCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
-import type { CredentialRecordedData, StatusEntry } from '../sessions/issued-credential/issued-credential.events.js';
-import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
-import { UsersReadModel } from '../users/user/users.read-model.js';
+} from '../../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import { recordCredential } from '../../sessions/issued-credential/issued-credential.decisions.js';
+import type { CredentialRecordedData, StatusEntry } from '../../sessions/issued-credential/issued-credential.events.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
+import { UsersReadModel } from '../../users/user/users.read-model.js';
 
 const ACME = '10000000-0000-4000-8000-00000000000a';
 const BETA = '10000000-0000-4000-8000-00000000000b';

@@ -16,14 +16,14 @@ import { checkRequest, openEngines, parseConfig, serviceContext, type Engines } 
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines, plansOf } from '@attestry/testing/services';
 import { sql, type Kysely } from 'kysely';
-import type { IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { changeStatus, recordCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
-import type { CredentialRecordedData } from '../sessions/issued-credential/issued-credential.events.js';
-import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
-import { createUser } from '../users/user/user.decisions.js';
-import { user, userStream } from '../users/user/user.state.js';
-import { credentialOfRow, users, UsersReadModel, type UserTables } from '../users/user/users.read-model.js';
+import type { IssuanceSessionEvent } from '../../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import { changeStatus, recordCredential } from '../../sessions/issued-credential/issued-credential.decisions.js';
+import type { CredentialRecordedData } from '../../sessions/issued-credential/issued-credential.events.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
+import { createUser } from '../../users/user/user.decisions.js';
+import { user, userStream } from '../../users/user/user.state.js';
+import { credentialOfRow, users, UsersReadModel, type UserTables } from '../../users/user/users.read-model.js';
 import { ListCredentials } from './list-credentials.js';
 
 type Row = UserTables['issuance_credentials'];

@@ -2,11 +2,11 @@ import { Inject } from '@nestjs/common';
 import { notFound, registryOperationOf, type ClientContext, type RegistryOperations } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { Formats } from '../formats/formats.js';
-import { deleteCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
-import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
+import { Formats } from '../../formats/formats.js';
+import { deleteCredential } from '../../sessions/issued-credential/issued-credential.decisions.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
-import { UsersReadModel } from '../users/user/users.read-model.js';
+import { UsersReadModel } from '../../users/user/users.read-model.js';
 
 /** The key of a persisted document is destroyed before the events are written (ADR 0058). */
 @Operation(...registryOperationOf('delete'))

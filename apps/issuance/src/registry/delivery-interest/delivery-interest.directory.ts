@@ -3,7 +3,7 @@ import { webhookSaved, type webhookDeleted, type IntegrationEventType, type Webh
 import { Streams } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { Reactions, serviceContext } from '@attestry/service-kit';
-import { RecentStates } from '../reading/recent-states/recent-states.js';
+import { RecentStates } from '../../reading/recent-states/recent-states.js';
 import { recordSubscription } from './delivery-interest.decisions.js';
 import { deliveryInterest, deliveryInterestStream } from './delivery-interest.state.js';
 

@@ -8,9 +8,9 @@ import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
 import { TEST_SETTINGS } from '@attestry/testing';
 import { chosenEngines, plansOf } from '@attestry/testing/services';
 import { sql, type Kysely } from 'kysely';
-import { Formats } from '../formats/formats.js';
-import type { LdpVc } from '../formats/ldp-vc/ldp-vc.js';
-import { UsersReadModel, type UserTables } from '../users/user/users.read-model.js';
+import { Formats } from '../../formats/formats.js';
+import type { LdpVc } from '../../formats/ldp-vc/ldp-vc.js';
+import { UsersReadModel, type UserTables } from '../../users/user/users.read-model.js';
 import { ListIssuedCredentials } from './list-issued-credentials.js';
 
 type Row = UserTables['issuance_credentials'];

@@ -1,7 +1,7 @@
 import { CREDENTIAL_STATUSES, type ListCredentialsQuery } from '@attestry/contracts';
 import { countFitting, storedBytes, type CursorKey } from '@attestry/read-model';
 import { sql, type Kysely } from 'kysely';
-import type { UserTables } from '../users/user/users.read-model.js';
+import type { UserTables } from '../../users/user/users.read-model.js';
 
 type CredentialRow = UserTables['issuance_credentials'];
 type SizedRow = Pick<CredentialRow, 'id' | 'issued_at' | 'format'> & { bytes: number };

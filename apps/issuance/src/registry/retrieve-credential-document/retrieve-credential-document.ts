@@ -6,10 +6,13 @@ import {
 } from '@attestry/contracts';
 import { EventStore, isFullPage, ONE_PAGE, readEvent } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import type { CredentialIssuedV1 } from '../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import type { IssuedCredentialEvent, SealedDocument } from '../sessions/issued-credential/issued-credential.events.js';
-import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
+import type { CredentialIssuedV1 } from '../../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import type {
+  IssuedCredentialEvent,
+  SealedDocument,
+} from '../../sessions/issued-credential/issued-credential.events.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
 
 /** The text remains sealed: webhooks opens it with its own right to the key. */
 @Operation(retrieveCredentialDocument)

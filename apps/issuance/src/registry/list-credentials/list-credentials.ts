@@ -7,7 +7,7 @@ import {
 } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
 import { DEFAULT_LIMIT, listCursors, Operation, type RequestOf } from '@attestry/service-kit';
-import { credentialOfRow, UsersReadModel } from '../users/user/users.read-model.js';
+import { credentialOfRow, UsersReadModel } from '../../users/user/users.read-model.js';
 import { selectCredentials } from './select-credentials.js';
 
 @Operation(listCredentials)

@@ -7,8 +7,8 @@ import {
 } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
 import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
-import { Formats } from '../formats/formats.js';
-import { PublishedListsReadModel } from '../status-lists/status-list/published-lists.read-model.js';
+import { Formats } from '../../formats/formats.js';
+import { PublishedListsReadModel } from '../../status-lists/status-list/published-lists.read-model.js';
 
 @Operation(...revocationListOperationOf('list'))
 export class ListRevocationLists {

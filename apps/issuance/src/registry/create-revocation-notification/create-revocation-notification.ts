@@ -11,8 +11,8 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { CLOCK, IDS, Operation, ServiceClient, type RequestOf } from '@attestry/service-kit';
-import { listedCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
-import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
+import { listedCredential } from '../../sessions/issued-credential/issued-credential.decisions.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
 
 const [FORMAT] = Object.keys(NOTIFICATION_OPERATIONS) as [CredentialFormat];
 /** Aries RFC 0721 as a message of DIDComm 2.0. */

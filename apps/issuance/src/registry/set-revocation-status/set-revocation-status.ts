@@ -10,10 +10,10 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { Formats } from '../formats/formats.js';
-import { changeStatus } from '../sessions/issued-credential/issued-credential.decisions.js';
-import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
-import { UsersReadModel } from '../users/user/users.read-model.js';
+import { Formats } from '../../formats/formats.js';
+import { changeStatus } from '../../sessions/issued-credential/issued-credential.decisions.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
+import { UsersReadModel } from '../../users/user/users.read-model.js';
 
 /** An event of the credential alone, as any change of a status. */
 @Operation(...revocationOperationOf('set'))

@@ -7,11 +7,11 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { Formats } from '../formats/formats.js';
-import { issuedCredentialView } from '../sessions/issued-credential/issued-credential-view.js';
-import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
+import { Formats } from '../../formats/formats.js';
+import { issuedCredentialView } from '../../sessions/issued-credential/issued-credential-view.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
-import { UsersReadModel } from '../users/user/users.read-model.js';
+import { UsersReadModel } from '../../users/user/users.read-model.js';
 
 /** What was issued is what sessions count, which the credential's own stream does not know (ADR 0070): it is found in the list. */
 @Operation(...registryOperationOf('retrieve'))

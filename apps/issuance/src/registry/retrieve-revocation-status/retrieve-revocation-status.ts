@@ -6,9 +6,9 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { Formats } from '../formats/formats.js';
-import { listedCredential } from '../sessions/issued-credential/issued-credential.decisions.js';
-import { issuedCredential, issuedCredentialStream } from '../sessions/issued-credential/issued-credential.state.js';
+import { Formats } from '../../formats/formats.js';
+import { listedCredential } from '../../sessions/issued-credential/issued-credential.decisions.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
 
 @Operation(...revocationOperationOf('retrieve'))
 export class RetrieveRevocationStatus {

@@ -10,12 +10,12 @@ import {
 } from '@attestry/contracts';
 import { EventStore, readEvent, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
-import { Formats } from '../formats/formats.js';
-import { rawOf } from '../reading/raw-request/raw-request.js';
-import { notSigned, notUsed } from '../status-lists/status-list/conditions.js';
-import { PublishedListsReadModel } from '../status-lists/status-list/published-lists.read-model.js';
-import { statusList, statusListStream } from '../status-lists/status-list/status-list.state.js';
-import { StatusListsReadModel } from '../status-lists/status-list/status-lists.read-model.js';
+import { Formats } from '../../formats/formats.js';
+import { rawOf } from '../../reading/raw-request/raw-request.js';
+import { notSigned, notUsed } from '../../status-lists/status-list/conditions.js';
+import { PublishedListsReadModel } from '../../status-lists/status-list/published-lists.read-model.js';
+import { statusList, statusListStream } from '../../status-lists/status-list/status-list.state.js';
+import { StatusListsReadModel } from '../../status-lists/status-list/status-lists.read-model.js';
 
 @Operation(...revocationListOperationOf('retrieve'))
 export class RetrieveRevocationList {
