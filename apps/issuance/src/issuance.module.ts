@@ -19,20 +19,13 @@ import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
 import { TypeClaims } from './credential-configuration/type-claims.js';
-import { IssuerDomain } from './issuer-names/issuer-domain.js';
-import { IssuerDomainUsage } from './issuer-names/issuer-domain-usage.js';
-import { IssuerNames } from './issuer-names/issuer-names.js';
-import { PublishedIssuer } from './issuer-names/published-issuer.js';
-import { IssuerBrands } from './protocol/issuer-brands.js';
 import { OfferEntries } from './protocol/offer-entries.js';
-import { PublishedSizes } from './protocol/published-size.js';
 import { QrCodes } from './offer-qr-codes/qr-codes.js';
 import { PreAuthorizedOffersReadModel } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
 import { SessionKeys } from './session-keys/session-keys.js';
 import { FamilySweep } from './token-family/family-sweep.js';
 import { TokenFamilies } from './token-family/token-families.js';
 import { RefreshGrant } from './exchange-token/refresh-grant.js';
-import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
 import { readingProviders } from './reading/reading.providers.js';
 import { settingsProviders } from './settings/settings.providers.js';
 import { certificatesProviders } from './certificates/certificates.providers.js';
@@ -43,6 +36,7 @@ import { walletsProviders } from './wallets/wallets.providers.js';
 import { usersProviders } from './users/users.providers.js';
 import { claimsProviders } from './claims/claims.providers.js';
 import { registryProviders } from './registry/registry.providers.js';
+import { issuerProviders } from './issuer/issuer.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -58,6 +52,7 @@ import { useCases } from './use-cases.generated.js';
     ...usersProviders,
     ...claimsProviders,
     ...registryProviders,
+    ...issuerProviders,
     // Credential configurations
     TypeClaims,
     IssuerKeys,
@@ -88,13 +83,6 @@ import { useCases } from './use-cases.generated.js';
     PreAuthorizedOffersReadModel,
     QrCodes,
     OfferEntries,
-    PublishedSizes,
-    IssuerBrands,
-    IssuerDomain,
-    IssuerDomainUsage,
-    IssuerNames,
-    PublishedIssuer,
-    WithdrawnDomains,
     SessionKeys,
 
     IssuanceReactions,

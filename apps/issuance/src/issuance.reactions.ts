@@ -18,7 +18,7 @@ import { credentialConfiguration } from './settings/credential-configuration/cre
 import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuerSigners } from './certificates/issuer-certificates/issuer-signers.js';
 import { Crls } from './certificates/document-signers/crls.js';
-import { IssuerDomain } from './issuer-names/issuer-domain.js';
+import { IssuerDomain } from './issuer/issuer-domain/issuer-domain.js';
 import { credentialNotification } from './credential-notification/credential-notification.state.js';
 import { issuanceSession } from './sessions/issuance-session/issuance-session.state.js';
 import { issuedCredential } from './sessions/issued-credential/issued-credential.state.js';

@@ -4,7 +4,7 @@ import { Authorize } from './authorize/authorize.js';
 import { CheckCredentialConfiguration } from './check-credential-configuration/check-credential-configuration.js';
 import { CompleteAuthorization } from './complete-authorization/complete-authorization.js';
 import { CompleteInteraction } from './complete-interaction/complete-interaction.js';
-import { CountDomainConfigurations } from './count-domain-configurations/count-domain-configurations.js';
+import { CountDomainConfigurations } from './issuer/count-domain-configurations/count-domain-configurations.js';
 import { CreateClaimSource } from './claims/create-claim-source/create-claim-source.js';
 import { CreateCredentialConfiguration } from './create-credential-configuration/create-credential-configuration.js';
 import { CreateDocumentSigner } from './certificates/create-document-signer/create-document-signer.js';
@@ -65,7 +65,7 @@ import { RetrieveMobileStatusList } from './status-lists/retrieve-mobile-status-
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
 import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
 import { RetrieveOfferQrCode } from './retrieve-offer-qr-code/retrieve-offer-qr-code.js';
-import { RetrieveOpenIdConfiguration } from './retrieve-openid-configuration/retrieve-openid-configuration.js';
+import { RetrieveOpenIdConfiguration } from './issuer/retrieve-openid-configuration/retrieve-openid-configuration.js';
 import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
 import { RetrieveRevocationList } from './registry/retrieve-revocation-list/retrieve-revocation-list.js';
 import { RetrieveRevocationStatus } from './registry/retrieve-revocation-status/retrieve-revocation-status.js';
@@ -87,7 +87,7 @@ import { UpdateCredentialConfiguration } from './update-credential-configuration
 import { UpdateDocumentSigner } from './certificates/update-document-signer/update-document-signer.js';
 import { UpdateIaca } from './certificates/update-iaca/update-iaca.js';
 import { UpdateIacaCrl } from './certificates/update-iaca-crl/update-iaca-crl.js';
-import { UpdateOpenIdConfiguration } from './update-openid-configuration/update-openid-configuration.js';
+import { UpdateOpenIdConfiguration } from './issuer/update-openid-configuration/update-openid-configuration.js';
 import { UpdateStatusListConfiguration } from './status-lists/update-status-list-configuration/update-status-list-configuration.js';
 import { UpdateUser } from './users/update-user/update-user.js';
 import { UpdateWallet } from './wallets/update-wallet/update-wallet.js';

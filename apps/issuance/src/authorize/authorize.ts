@@ -27,9 +27,9 @@ import { requestedEntries } from '../authorization-request/requested-entries.js'
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { checkHaipAuthorization } from '../wallets/haip-profile/check-haip.js';
-import { IssuerNames } from '../issuer-names/issuer-names.js';
+import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
 import { checkTarget } from '../sessions/authorization-details/check-target.js';
-import { IssuerBrands } from '../protocol/issuer-brands.js';
+import { IssuerBrands } from '../issuer/issuer-brands/issuer-brands.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/record-outcome.js';

@@ -38,11 +38,11 @@ import {
 import { readKeyRequirements } from '../credential-configuration/key-requirements.js';
 import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
 import { checkRequest, requestedDid, type SignerPolicy } from '../formats/format.js';
-import { PublishedSizes } from '../protocol/published-size.js';
+import { PublishedSizes } from '../issuer/published-size/published-size.js';
 import { Formats } from '../formats/formats.js';
 import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
 import { EncryptionKeys } from '../certificates/encryption-keys/encryption-keys.js';
-import { IssuerNames } from '../issuer-names/issuer-names.js';
+import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
 import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
 import { StatusIndexes } from '../status-lists/status-list/status-indexes.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';

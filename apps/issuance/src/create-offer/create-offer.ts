@@ -20,7 +20,7 @@ import {
 import { ClaimUse } from '../claims/claim-sets/claim-use.js';
 import { nameClaimSets } from '../claims/claim-sets/claim-sets.js';
 import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
-import { IssuerNames } from '../issuer-names/issuer-names.js';
+import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
 import { KnownUsers } from '../users/known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import {

@@ -28,7 +28,7 @@ import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import { createOffer } from '../sessions/issuance-session/issuance-session.decisions.js';
 import type { TransactionCode } from '../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { IssuerNames } from '../issuer-names/issuer-names.js';
+import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
 import { firstSessionId } from '../users/known-users/first-session-id.js';
 import { KnownUsers } from '../users/known-users/known-users.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';

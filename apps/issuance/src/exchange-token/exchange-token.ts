@@ -23,7 +23,7 @@ import {
 import { checkHaipTokenRequest } from '../wallets/haip-profile/check-haip.js';
 import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
 import type { Grant } from '../sessions/issuance-session/issuance-session.events.js';
-import { IssuerNames } from '../issuer-names/issuer-names.js';
+import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
 import { issuanceSession, type IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';

@@ -12,7 +12,7 @@ import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
 import { scopeOf } from '../sessions/issuance-session/issuance-session.decisions.js';
 import { checkHaipTokenRequest } from '../wallets/haip-profile/check-haip.js';
 import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
-import { IssuerNames } from '../issuer-names/issuer-names.js';
+import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import { restrictRights } from '../sessions/issuance-session/restrict-rights.js';
 import { grantContext, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';

@@ -12,7 +12,7 @@ import { checkConfiguration } from './check-configuration.js';
 import { checkContentType } from '../message-encryption/check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';
 import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
-import { checkIssuerDomain } from '../credential-issuer/check-issuer-domain.js';
+import { checkIssuerDomain } from '../issuer/issuer-domain/check-issuer-domain.js';
 import { checkNonce } from './check-nonce.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { verifyJwtProof, type VerifiedProof } from './verify-jwt-proof.js';

@@ -12,7 +12,7 @@ import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
 import { AccessTokens, type AuthorizedSession } from '../access-token/access-tokens.js';
 import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
-import { checkIssuerDomain } from '../credential-issuer/check-issuer-domain.js';
+import { checkIssuerDomain } from '../issuer/issuer-domain/check-issuer-domain.js';
 import { ClaimsNotReady } from '../claims/credential-claims/claims-not-ready.js';
 import { CredentialIssuer, type IssuedAnswer } from '../credential-issuer/credential-issuer.js';
 import { deferredAnswer, deferredResponse, DeferredIssuances } from '../deferred-issuance/deferred-issuances.js';
@@ -31,7 +31,7 @@ import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/recor
 import { user, userStream } from '../users/user/user.state.js';
 import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 import type { RegisteredWallet } from '../wallets/registered-wallets/wallets.events.js';
-import { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
+import { WithdrawnDomains } from '../issuer/issuer-domain/withdrawn-domains.directory.js';
 import { checkRights } from './check-rights.js';
 import { parseDeferredRequest } from './parse-deferred-request.js';
 

@@ -14,7 +14,7 @@ import { parseAuthorizationRequest, parseClient } from '../authorization-request
 import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
 import { checkHaipAuthorization } from '../wallets/haip-profile/check-haip.js';
-import { IssuerNames } from '../issuer-names/issuer-names.js';
+import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
 import { checkContentType } from '../reading/raw-request/check-content-type.js';
 import { ClientAttestations, proofUsedError } from '../wallets/client-attestation/client-attestations.js';
 import { DpopProofs, dpopError, singleUseOf } from '../wallets/dpop/dpop-proofs.js';

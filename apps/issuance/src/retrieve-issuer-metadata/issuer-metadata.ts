@@ -1,7 +1,7 @@
 import { BATCH_SIZE, type OpenIdConfiguration, type VerifiedBrand } from '@attestry/contracts';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { Format } from '../formats/format.js';
-import { publishedMembers } from '../protocol/published-members.js';
+import { publishedMembers } from '../issuer/published-size/published-members.js';
 import {
   authorizationServerMetadata,
   type AuthorizationServerMetadata,

@@ -10,7 +10,7 @@ import { MessageEncryption } from '../message-encryption/message-encryption.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
-import { IssuerBrands } from '../protocol/issuer-brands.js';
+import { IssuerBrands } from '../issuer/issuer-brands/issuer-brands.js';
 import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 import { issuerMetadata, type MetadataIssuer } from './issuer-metadata.js';
 import { prefersSigned, signMetadata } from './signed-metadata.js';

@@ -4,10 +4,10 @@ import { Streams, type Clock } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { CLOCK, PlatformConfig, platformHostTest, Reactions, serviceContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import { issuerHost } from '../settings/credential-configuration/configurations-under.js';
-import { IssuerDomainUsage } from '../issuer-names/issuer-domain-usage.js';
-import { recordDomainChange } from '../settings/withdrawn-domains/withdrawn-domains.decisions.js';
-import { withdrawnDomains, withdrawnDomainsStream } from '../settings/withdrawn-domains/withdrawn-domains.state.js';
+import { issuerHost } from '../../settings/credential-configuration/configurations-under.js';
+import { IssuerDomainUsage } from './issuer-domain-usage.js';
+import { recordDomainChange } from '../../settings/withdrawn-domains/withdrawn-domains.decisions.js';
+import { withdrawnDomains, withdrawnDomainsStream } from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
 
 /** How long a change by another process may take to become visible; own changes are visible at once. A withdrawal must take effect within a second. */
 const MAX_AGE_MS = 500;

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { TenantContext } from '@attestry/contracts';
 import { PlatformConfig } from '@attestry/service-kit';
-import { issuerHost } from '../settings/credential-configuration/configurations-under.js';
-import type { IssuanceSessionState } from '../sessions/issuance-session/issuance-session.state.js';
-import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
-import type { RequestedDetail } from '../sessions/authorization-details/authorization-details.js';
-import { checkTarget } from '../sessions/authorization-details/check-target.js';
-import { RecentStates } from '../reading/recent-states/recent-states.js';
+import { issuerHost } from '../../settings/credential-configuration/configurations-under.js';
+import type { IssuanceSessionState } from '../../sessions/issuance-session/issuance-session.state.js';
+import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
+import type { RequestedDetail } from '../../sessions/authorization-details/authorization-details.js';
+import { checkTarget } from '../../sessions/authorization-details/check-target.js';
+import { RecentStates } from '../../reading/recent-states/recent-states.js';
 import {
   withdrawnDomains,
   withdrawnDomainsStream,
   type WithdrawnDomainsState,
-} from '../settings/withdrawn-domains/withdrawn-domains.state.js';
+} from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
 
 type Tenant = Pick<TenantContext, 'id' | 'baseUrl'>;
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Streams } from '@attestry/event-store';
-import { isUnder } from '../settings/credential-configuration/configurations-under.js';
-import { Formats } from '../formats/formats.js';
-import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
-import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
+import { isUnder } from '../../settings/credential-configuration/configurations-under.js';
+import { Formats } from '../../formats/formats.js';
+import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
+import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
 
 /** How many credential configurations issue under a custom domain of a tenant: without it their credentials cannot be verified. */
 @Injectable()

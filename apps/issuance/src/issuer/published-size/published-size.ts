@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { Formats } from '../formats/formats.js';
-import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import { Formats } from '../../formats/formats.js';
+import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
 import { publishedMembers } from './published-members.js';
 import { checkPublishedSize, type PublishedSize } from './published-size.decisions.js';
 

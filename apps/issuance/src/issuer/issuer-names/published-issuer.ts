@@ -2,9 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { invalidBody, type TenantContext } from '@attestry/contracts';
 import { jwkThumbprint } from '@attestry/keys';
 import { AnswerTooLarge, DnsBudgetExceeded, LOGGER, Outbound, type Logger } from '@attestry/service-kit';
-import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
-import { isObject } from '../reading/raw-request/raw-request.js';
-import { MOST_BYTES } from '../protocol/published-size.decisions.js';
+import { IssuerSigners } from '../../certificates/issuer-certificates/issuer-signers.js';
+import { isObject } from '../../reading/raw-request/raw-request.js';
+import { MOST_BYTES } from '../published-size/published-size.decisions.js';
 
 type Tenant = Pick<TenantContext, 'id' | 'baseUrl'>;
 

@@ -7,17 +7,17 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { eventContext, mask, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
-import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
-import { HookSecrets } from '../settings/openid-settings/hook-secrets.js';
-import { IssuerDomain } from '../issuer-names/issuer-domain.js';
+import { HaipProfile } from '../../wallets/haip-profile/haip-profile.js';
+import { HookSecrets } from '../../settings/openid-settings/hook-secrets.js';
+import { IssuerDomain } from '../issuer-domain/issuer-domain.js';
 import {
   changeOfHook,
   changeSettings,
   needsSecret,
   type RequestedHook,
-} from '../settings/openid-settings/openid-settings.decisions.js';
-import type { OpenIdSettings } from '../settings/openid-settings/openid-settings.events.js';
-import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
+} from '../../settings/openid-settings/openid-settings.decisions.js';
+import type { OpenIdSettings } from '../../settings/openid-settings/openid-settings.events.js';
+import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
 
 @Operation(updateOpenIdConfiguration)
 export class UpdateOpenIdConfiguration {

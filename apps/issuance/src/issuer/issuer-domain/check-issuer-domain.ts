@@ -1,6 +1,6 @@
 import { oauthError, type TenantContext } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { WithdrawnDomains } from '../withdrawn-domains/withdrawn-domains.directory.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { WithdrawnDomains } from './withdrawn-domains.directory.js';
 
 /**
  * A credential of an issuer whose domain the tenant has given up would not be valid (OID4VCI §8.3.1.2).

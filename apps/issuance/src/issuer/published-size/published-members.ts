@@ -1,6 +1,6 @@
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { Format, FormatMetadata } from '../formats/format.js';
-import { scopeFor } from '../settings/credential-configuration/scope.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { Format, FormatMetadata } from '../../formats/format.js';
+import { scopeFor } from '../../settings/credential-configuration/scope.js';
 
 /** All that the issuer metadata publish of a configuration, in `credential_configurations_supported` and in `credentials_supported`. */
 export const publishedMembers = (configuration: ActiveConfiguration, module: Format): FormatMetadata => {

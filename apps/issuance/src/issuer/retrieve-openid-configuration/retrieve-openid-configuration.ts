@@ -1,8 +1,8 @@
 import { retrieveOpenIdConfiguration, type ClientContext, type OpenIdConfiguration } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { HookSecrets } from '../settings/openid-settings/hook-secrets.js';
-import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
+import { HookSecrets } from '../../settings/openid-settings/hook-secrets.js';
+import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
 
 @Operation(retrieveOpenIdConfiguration)
 export class RetrieveOpenIdConfiguration {

@@ -4,7 +4,7 @@ import {
   type TenantServiceContext,
 } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { IssuerDomainUsage } from '../issuer-names/issuer-domain-usage.js';
+import { IssuerDomainUsage } from '../issuer-domain/issuer-domain-usage.js';
 
 @Operation(countDomainConfigurations)
 export class CountDomainConfigurations {

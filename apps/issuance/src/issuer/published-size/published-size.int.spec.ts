@@ -5,7 +5,7 @@ import {
   type JwtVcConfigurationRequest,
 } from '@attestry/contracts';
 import { IssuanceUnderTest } from '@attestry/testing/services';
-import { issuanceService } from '../index.js';
+import { issuanceService } from '../../index.js';
 
 const { TENANT, OTHER } = IssuanceUnderTest;
 const issuance = new IssuanceUnderTest(issuanceService);

@@ -2,17 +2,17 @@ import { Inject, Injectable } from '@nestjs/common';
 import { invalidBody, type ClientContext, type IssuerName } from '@attestry/contracts';
 import { Streams, type EventContext } from '@attestry/event-store';
 import { eventContext, LOGGER, requestFields, type Logger } from '@attestry/service-kit';
-import { Formats } from '../formats/formats.js';
-import { statusSeriesOf } from '../formats/status-series.js';
-import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
-import { resetIssuerName } from '../settings/openid-settings/openid-settings.decisions.js';
-import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
-import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
-import { seriesName, type ListSeries } from '../status-lists/status-list/list-series.js';
-import { StatusIndexes } from '../status-lists/status-list/status-indexes.js';
-import { withdrawnDomains, withdrawnDomainsStream } from '../settings/withdrawn-domains/withdrawn-domains.state.js';
-import { IssuerNames } from './issuer-names.js';
-import { PublishedIssuer } from './published-issuer.js';
+import { Formats } from '../../formats/formats.js';
+import { statusSeriesOf } from '../../formats/status-series.js';
+import { IssuerSigners } from '../../certificates/issuer-certificates/issuer-signers.js';
+import { resetIssuerName } from '../../settings/openid-settings/openid-settings.decisions.js';
+import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
+import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
+import { seriesName, type ListSeries } from '../../status-lists/status-list/list-series.js';
+import { StatusIndexes } from '../../status-lists/status-list/status-indexes.js';
+import { withdrawnDomains, withdrawnDomainsStream } from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
+import { IssuerNames } from '../issuer-names/issuer-names.js';
+import { PublishedIssuer } from '../issuer-names/published-issuer.js';
 
 /** The custom domain as the name of a tenant's issuer (ADR 0102). */
 @Injectable()
