@@ -16,9 +16,7 @@ import { AccessTokens } from './access-token/access-tokens.js';
 import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
 import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
 import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
-import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
-import { TypeClaims } from './credential-configuration/type-claims.js';
 import { OfferEntries } from './protocol/offer-entries.js';
 import { QrCodes } from './offer-qr-codes/qr-codes.js';
 import { PreAuthorizedOffersReadModel } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
@@ -37,6 +35,7 @@ import { usersProviders } from './users/users.providers.js';
 import { claimsProviders } from './claims/claims.providers.js';
 import { registryProviders } from './registry/registry.providers.js';
 import { issuerProviders } from './issuer/issuer.providers.js';
+import { configurationsProviders } from './configurations/configurations.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -53,9 +52,7 @@ import { useCases } from './use-cases.generated.js';
     ...claimsProviders,
     ...registryProviders,
     ...issuerProviders,
-    // Credential configurations
-    TypeClaims,
-    IssuerKeys,
+    ...configurationsProviders,
 
     // Encrypted requests and responses
     MessageEncryption,

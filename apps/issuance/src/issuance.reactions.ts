@@ -15,7 +15,7 @@ import { fact, PlatformConfig, Reactions, serviceContext, type Fact, recordPurge
 import { claimSources } from './claims/claim-sources/claim-sources.state.js';
 import { SourceSecrets } from './claims/claim-sources/source-secrets.js';
 import { credentialConfiguration } from './settings/credential-configuration/credential-configuration.state.js';
-import { IssuerKeys } from './credential-configuration/issuer-keys.js';
+import { IssuerKeys } from './configurations/issuer-keys/issuer-keys.js';
 import { IssuerSigners } from './certificates/issuer-certificates/issuer-signers.js';
 import { Crls } from './certificates/document-signers/crls.js';
 import { IssuerDomain } from './issuer/issuer-domain/issuer-domain.js';

@@ -8,7 +8,7 @@ import { Operation, type RequestOf } from '@attestry/service-kit';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../settings/credential-configuration/credential-configuration.state.js';
+} from '../../settings/credential-configuration/credential-configuration.state.js';
 
 @Operation(checkCredentialConfiguration)
 export class CheckCredentialConfiguration {

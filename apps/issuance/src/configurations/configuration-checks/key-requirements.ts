@@ -1,5 +1,5 @@
 import type { KeyRequirements } from '@attestry/contracts';
-import { readRoots } from '../certificates/certificate-keys/read-roots.js';
+import { readRoots } from '../../certificates/certificate-keys/read-roots.js';
 
 /**
  * What is stored of the key requirements of a request.

@@ -23,29 +23,29 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { NamedSources } from '../claims/claim-sources/named-sources.js';
-import { attestationWarnings } from '../credential-configuration/attestation-warning.js';
-import { ConfigurationsReadModel } from '../settings/credential-configuration/configurations.read-model.js';
+import { NamedSources } from '../../claims/claim-sources/named-sources.js';
+import { attestationWarnings } from '../configuration-checks/attestation-warning.js';
+import { ConfigurationsReadModel } from '../../settings/credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
   createCredentialConfiguration,
-} from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { PinnedIssuerKey } from '../settings/credential-configuration/credential-configuration.events.js';
+} from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { PinnedIssuerKey } from '../../settings/credential-configuration/credential-configuration.events.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../settings/credential-configuration/credential-configuration.state.js';
-import { readKeyRequirements } from '../credential-configuration/key-requirements.js';
-import { TypeClaims, type TypeOwner } from '../credential-configuration/type-claims.js';
-import { checkRequest, requestedDid, type SignerPolicy } from '../formats/format.js';
-import { PublishedSizes } from '../issuer/published-size/published-size.js';
-import { Formats } from '../formats/formats.js';
-import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
-import { EncryptionKeys } from '../certificates/encryption-keys/encryption-keys.js';
-import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
-import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
-import { StatusIndexes } from '../status-lists/status-list/status-indexes.js';
-import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
+} from '../../settings/credential-configuration/credential-configuration.state.js';
+import { readKeyRequirements } from '../configuration-checks/key-requirements.js';
+import { TypeClaims, type TypeOwner } from '../type-claims/type-claims.js';
+import { checkRequest, requestedDid, type SignerPolicy } from '../../formats/format.js';
+import { PublishedSizes } from '../../issuer/published-size/published-size.js';
+import { Formats } from '../../formats/formats.js';
+import { hasStatus, statusSeriesOf } from '../../formats/status-series.js';
+import { EncryptionKeys } from '../../certificates/encryption-keys/encryption-keys.js';
+import { IssuerNames } from '../../issuer/issuer-names/issuer-names.js';
+import { IssuerSigners } from '../../certificates/issuer-certificates/issuer-signers.js';
+import { StatusIndexes } from '../../status-lists/status-list/status-indexes.js';
+import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
 
 const ANY_ALGORITHM: PinnedIssuerKey['algorithm'][] = ['P-256', 'Ed25519'];
 

@@ -10,8 +10,8 @@ import { listPage, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   configurationOfRow,
   ConfigurationsReadModel,
-} from '../settings/credential-configuration/configurations.read-model.js';
-import { Formats } from '../formats/formats.js';
+} from '../../settings/credential-configuration/configurations.read-model.js';
+import { Formats } from '../../formats/formats.js';
 
 @Operation(...configurationOperationOf('list'))
 export class ListCredentialConfigurations {

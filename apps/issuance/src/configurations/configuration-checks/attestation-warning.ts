@@ -1,6 +1,6 @@
 import type { Warning } from '@attestry/contracts';
-import type { Format } from '../formats/format.js';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import type { Format } from '../../formats/format.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 
 type Attesting = Pick<ActiveConfiguration, 'id' | 'content'>;
 

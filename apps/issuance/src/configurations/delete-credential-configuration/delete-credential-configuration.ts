@@ -10,18 +10,18 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { ConfigurationsReadModel } from '../settings/credential-configuration/configurations.read-model.js';
+import { ConfigurationsReadModel } from '../../settings/credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
   deleteCredentialConfiguration,
-} from '../settings/credential-configuration/credential-configuration.decisions.js';
+} from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../settings/credential-configuration/credential-configuration.state.js';
-import { IssuerKeys } from '../credential-configuration/issuer-keys.js';
-import { TypeClaims } from '../credential-configuration/type-claims.js';
-import { Formats } from '../formats/formats.js';
+} from '../../settings/credential-configuration/credential-configuration.state.js';
+import { IssuerKeys } from '../issuer-keys/issuer-keys.js';
+import { TypeClaims } from '../type-claims/type-claims.js';
+import { Formats } from '../../formats/formats.js';
 
 /**
  * Releases the type and the issuer's DID. A type that stays claimed can be taken over at once; a DID that stays reserved is released by the

@@ -1,4 +1,4 @@
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import { attestationWarnings } from './attestation-warning.js';
 
 const made = (id: string, hasAttestation: boolean) =>

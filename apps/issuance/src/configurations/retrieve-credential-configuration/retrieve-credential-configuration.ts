@@ -6,12 +6,12 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { activeConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import { activeConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../settings/credential-configuration/credential-configuration.state.js';
-import { Formats } from '../formats/formats.js';
+} from '../../settings/credential-configuration/credential-configuration.state.js';
+import { Formats } from '../../formats/formats.js';
 
 @Operation(...configurationOperationOf('retrieve'))
 export class RetrieveCredentialConfiguration {

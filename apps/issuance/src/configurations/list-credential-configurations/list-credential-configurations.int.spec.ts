@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, jwtVcConfigurations, type JwtVcConfiguration, type PageOf } from '@attestry/contracts';
 import { IssuanceUnderTest } from '@attestry/testing/services';
-import { ConfigurationsReadModel } from '../settings/credential-configuration/configurations.read-model.js';
-import { issuanceService } from '../index.js';
+import { ConfigurationsReadModel } from '../../settings/credential-configuration/configurations.read-model.js';
+import { issuanceService } from '../../index.js';
 
 const { OTHER } = IssuanceUnderTest;
 const issuance = new IssuanceUnderTest(issuanceService);

@@ -5,8 +5,8 @@ import { CLOCK, eventContext } from '@attestry/service-kit';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../settings/credential-configuration/credential-configuration.state.js';
-import { credentialType } from '../settings/credential-configuration/credential-type.claim.js';
+} from '../../settings/credential-configuration/credential-configuration.state.js';
+import { credentialType } from '../../settings/credential-configuration/credential-type.claim.js';
 
 export interface TypeOwner {
   tenantId: string;

@@ -7,26 +7,26 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { NamedSources } from '../claims/claim-sources/named-sources.js';
-import { attestationWarnings } from '../credential-configuration/attestation-warning.js';
-import { ConfigurationsReadModel } from '../settings/credential-configuration/configurations.read-model.js';
+import { NamedSources } from '../../claims/claim-sources/named-sources.js';
+import { attestationWarnings } from '../configuration-checks/attestation-warning.js';
+import { ConfigurationsReadModel } from '../../settings/credential-configuration/configurations.read-model.js';
 import {
   activeConfiguration,
   replaceConfigurationContent,
-} from '../settings/credential-configuration/credential-configuration.decisions.js';
+} from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
   credentialConfigurationStream,
-} from '../settings/credential-configuration/credential-configuration.state.js';
-import { readKeyRequirements } from '../credential-configuration/key-requirements.js';
-import { checkRequest, requestedDid } from '../formats/format.js';
-import { PublishedSizes } from '../issuer/published-size/published-size.js';
-import { Formats } from '../formats/formats.js';
-import { hasStatus, statusSeriesOf } from '../formats/status-series.js';
-import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
-import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
-import { StatusIndexes } from '../status-lists/status-list/status-indexes.js';
-import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
+} from '../../settings/credential-configuration/credential-configuration.state.js';
+import { readKeyRequirements } from '../configuration-checks/key-requirements.js';
+import { checkRequest, requestedDid } from '../../formats/format.js';
+import { PublishedSizes } from '../../issuer/published-size/published-size.js';
+import { Formats } from '../../formats/formats.js';
+import { hasStatus, statusSeriesOf } from '../../formats/status-series.js';
+import { IssuerNames } from '../../issuer/issuer-names/issuer-names.js';
+import { IssuerSigners } from '../../certificates/issuer-certificates/issuer-signers.js';
+import { StatusIndexes } from '../../status-lists/status-list/status-indexes.js';
+import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
 
 @Operation(...configurationOperationOf('update'))
 export class UpdateCredentialConfiguration {
