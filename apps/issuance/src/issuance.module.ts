@@ -1,7 +1,5 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from '@attestry/service-kit';
-import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
-import { OfferReferences } from './authorization-offer/offer-references.js';
 import { AuthorizationAnswers } from './authorization-request/authorization-answers.js';
 import { AuthorizationCodes } from './authorization-request/authorization-codes.js';
 import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
@@ -17,10 +15,6 @@ import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
 import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
 import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
 import { IssuanceReactions } from './issuance.reactions.js';
-import { OfferEntries } from './protocol/offer-entries.js';
-import { QrCodes } from './offer-qr-codes/qr-codes.js';
-import { PreAuthorizedOffersReadModel } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
-import { SessionKeys } from './session-keys/session-keys.js';
 import { FamilySweep } from './token-family/family-sweep.js';
 import { TokenFamilies } from './token-family/token-families.js';
 import { RefreshGrant } from './exchange-token/refresh-grant.js';
@@ -36,6 +30,7 @@ import { claimsProviders } from './claims/claims.providers.js';
 import { registryProviders } from './registry/registry.providers.js';
 import { issuerProviders } from './issuer/issuer.providers.js';
 import { configurationsProviders } from './configurations/configurations.providers.js';
+import { offersProviders } from './offers/offers.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -53,6 +48,7 @@ import { useCases } from './use-cases.generated.js';
     ...registryProviders,
     ...issuerProviders,
     ...configurationsProviders,
+    ...offersProviders,
 
     // Encrypted requests and responses
     MessageEncryption,
@@ -75,12 +71,6 @@ import { useCases } from './use-cases.generated.js';
     PendingInteractions,
     InteractionHooks,
     Budgets,
-    AuthorizationOffers,
-    OfferReferences,
-    PreAuthorizedOffersReadModel,
-    QrCodes,
-    OfferEntries,
-    SessionKeys,
 
     IssuanceReactions,
   ],

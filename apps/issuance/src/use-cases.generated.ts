@@ -9,8 +9,8 @@ import { CreateClaimSource } from './claims/create-claim-source/create-claim-sou
 import { CreateCredentialConfiguration } from './configurations/create-credential-configuration/create-credential-configuration.js';
 import { CreateDocumentSigner } from './certificates/create-document-signer/create-document-signer.js';
 import { CreateIaca } from './certificates/create-iaca/create-iaca.js';
-import { CreateOffer } from './create-offer/create-offer.js';
-import { CreatePreAuthorizedOffer } from './create-pre-authorized-offer/create-pre-authorized-offer.js';
+import { CreateOffer } from './offers/create-offer/create-offer.js';
+import { CreatePreAuthorizedOffer } from './offers/create-pre-authorized-offer/create-pre-authorized-offer.js';
 import { CreateRevocationNotification } from './registry/create-revocation-notification/create-revocation-notification.js';
 import { CreateStatusListConfiguration } from './status-lists/create-status-list-configuration/create-status-list-configuration.js';
 import { CreateUser } from './users/create-user/create-user.js';
@@ -20,8 +20,8 @@ import { DeleteCredentialConfiguration } from './configurations/delete-credentia
 import { DeleteDocumentSigner } from './certificates/delete-document-signer/delete-document-signer.js';
 import { DeleteIaca } from './certificates/delete-iaca/delete-iaca.js';
 import { DeleteIssuedCredential } from './registry/delete-issued-credential/delete-issued-credential.js';
-import { DeleteOffer } from './delete-offer/delete-offer.js';
-import { DeletePreAuthorizedOffer } from './delete-pre-authorized-offer/delete-pre-authorized-offer.js';
+import { DeleteOffer } from './offers/delete-offer/delete-offer.js';
+import { DeletePreAuthorizedOffer } from './offers/delete-pre-authorized-offer/delete-pre-authorized-offer.js';
 import { DeleteStatusListConfiguration } from './status-lists/delete-status-list-configuration/delete-status-list-configuration.js';
 import { DeleteUser } from './users/delete-user/delete-user.js';
 import { DeleteWallet } from './wallets/delete-wallet/delete-wallet.js';
@@ -39,7 +39,7 @@ import { ListDocumentSigners } from './certificates/list-document-signers/list-d
 import { ListIacas } from './certificates/list-iacas/list-iacas.js';
 import { ListIssuedCredentials } from './registry/list-issued-credentials/list-issued-credentials.js';
 import { ListMobileStatusLists } from './status-lists/list-mobile-status-lists/list-mobile-status-lists.js';
-import { ListPreAuthorizedOffers } from './list-pre-authorized-offers/list-pre-authorized-offers.js';
+import { ListPreAuthorizedOffers } from './offers/list-pre-authorized-offers/list-pre-authorized-offers.js';
 import { ListRevocationLists } from './registry/list-revocation-lists/list-revocation-lists.js';
 import { ListStatusListConfigurations } from './status-lists/list-status-list-configurations/list-status-list-configurations.js';
 import { ListUserCredentials } from './users/list-user-credentials/list-user-credentials.js';
@@ -63,10 +63,10 @@ import { RetrieveIssuerMetadata } from './retrieve-issuer-metadata/retrieve-issu
 import { RetrieveJwtVcIssuer } from './retrieve-jwt-vc-issuer/retrieve-jwt-vc-issuer.js';
 import { RetrieveMobileStatusList } from './status-lists/retrieve-mobile-status-list/retrieve-mobile-status-list.js';
 import { RetrieveOauthKeys } from './retrieve-oauth-keys/retrieve-oauth-keys.js';
-import { RetrieveOfferContent } from './retrieve-offer-content/retrieve-offer-content.js';
-import { RetrieveOfferQrCode } from './retrieve-offer-qr-code/retrieve-offer-qr-code.js';
+import { RetrieveOfferContent } from './offers/retrieve-offer-content/retrieve-offer-content.js';
+import { RetrieveOfferQrCode } from './offers/retrieve-offer-qr-code/retrieve-offer-qr-code.js';
 import { RetrieveOpenIdConfiguration } from './issuer/retrieve-openid-configuration/retrieve-openid-configuration.js';
-import { RetrievePreAuthorizedOffer } from './retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
+import { RetrievePreAuthorizedOffer } from './offers/retrieve-pre-authorized-offer/retrieve-pre-authorized-offer.js';
 import { RetrieveRevocationList } from './registry/retrieve-revocation-list/retrieve-revocation-list.js';
 import { RetrieveRevocationStatus } from './registry/retrieve-revocation-status/retrieve-revocation-status.js';
 import { RetrieveStatusListAggregation } from './status-lists/retrieve-status-list-aggregation/retrieve-status-list-aggregation.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
 import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
-import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
+import { AuthorizationOffers } from '../offers/authorization-offers/authorization-offers.js';
 import { sessionClaimsText } from '../claims/claim-sets/claim-sets.js';
 import { grantAuthorization } from '../sessions/issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';

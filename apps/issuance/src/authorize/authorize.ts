@@ -10,7 +10,7 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
+import { AuthorizationOffers } from '../offers/authorization-offers/authorization-offers.js';
 import { checkPushed } from '../wallets/wallet-clients/check-pushed.js';
 import type { ClientClass } from '../wallets/wallet-clients/classify-client.js';
 import { consentPage, type CredentialNames } from '../authorization-request/consent-page.js';

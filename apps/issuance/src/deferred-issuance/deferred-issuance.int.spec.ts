@@ -43,7 +43,7 @@ import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import { parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 import { DeferredIssuancesReadModel } from './deferred-issuances.read-model.js';
-import { SessionKeys } from '../session-keys/session-keys.js';
+import { SessionKeys } from '../offers/session-keys/session-keys.js';
 
 const { TENANT, OTHER, WALLET, BACK } = IssuanceUnderTest;
 const DAY_MS = 86_400_000;

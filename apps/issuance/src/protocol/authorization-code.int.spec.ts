@@ -56,7 +56,7 @@ import { chosenEngines } from '@attestry/testing/services';
 import { decodeJwt, SignJWT, type JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { SessionKeys } from '../session-keys/session-keys.js';
+import { SessionKeys } from '../offers/session-keys/session-keys.js';
 import { parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';

@@ -7,7 +7,7 @@ import type { CurrentConfigurations } from '../settings/credential-configuration
 import type { DocumentSigners } from '../certificates/document-signers/document-signers.js';
 import type { OfferFacts } from '../formats/format.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../formats/map-claims.js';
-import { OfferEntries } from './offer-entries.js';
+import { OfferEntries } from '../offers/offer-entries/offer-entries.js';
 import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
 import { makeTransactionCode, normalTransactionCode } from '../sessions/transaction-code/transaction-code.js';
 

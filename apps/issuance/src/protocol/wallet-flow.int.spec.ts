@@ -96,7 +96,7 @@ import { issuedCredential, issuedCredentialStream } from '../sessions/issued-cre
 import type { CredentialPersistedData } from '../registry/persisted-credential/persisted-credential.events.js';
 import { persistedCredentialStream } from '../registry/persisted-credential/persisted-credential.state.js';
 import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import { SessionKeys } from '../session-keys/session-keys.js';
+import { SessionKeys } from '../offers/session-keys/session-keys.js';
 import { firstListId } from '../status-lists/status-list/first-list-id.js';
 import { permuteCounters } from '../status-lists/status-list/index-permutation.js';
 import { statusList, statusListStream } from '../status-lists/status-list/status-list.state.js';

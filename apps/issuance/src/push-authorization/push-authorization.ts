@@ -9,7 +9,7 @@ import {
 import type { Clock } from '@attestry/event-store';
 import { ReplayGuard } from '@attestry/keys';
 import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
-import { AuthorizationOffers } from '../authorization-offer/authorization-offers.js';
+import { AuthorizationOffers } from '../offers/authorization-offers/authorization-offers.js';
 import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
 import { PUSHED_SECONDS, PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';

@@ -28,7 +28,7 @@ import type { JWK } from 'jose';
 import { issuanceService } from '../index.js';
 import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
 import { parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import { SessionKeys } from '../session-keys/session-keys.js';
+import { SessionKeys } from '../offers/session-keys/session-keys.js';
 import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
 import { FamilySweep } from './family-sweep.js';
 import { tokenFamily, tokenFamilyStream } from './token-family.state.js';

@@ -55,7 +55,7 @@ import {
   authorizationOfferStream,
 } from '../../sessions/authorization-offer/authorization-offer.state.js';
 import { issuanceService } from '../../index.js';
-import { SessionKeys } from '../../session-keys/session-keys.js';
+import { SessionKeys } from '../../offers/session-keys/session-keys.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';

@@ -48,7 +48,7 @@ import {
 } from '@attestry/service-kit';
 import { TEST_SETTINGS } from '@attestry/testing';
 import { issuanceService } from '../../index.js';
-import { QrCodes } from '../../offer-qr-codes/qr-codes.js';
+import { QrCodes } from '../../offers/offer-qr-codes/qr-codes.js';
 import { withdrawnDomains, withdrawnDomainsStream } from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';

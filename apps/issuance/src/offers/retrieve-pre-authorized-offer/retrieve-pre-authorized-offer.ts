@@ -7,9 +7,9 @@ import {
 } from '@attestry/contracts';
 import { EventStore, readEvent, Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
 import { offerStatus, recordAfter, type OfferRecord } from '../pre-authorized-offers/offer-record.js';
-import { user, userStream } from '../users/user/user.state.js';
+import { user, userStream } from '../../users/user/user.state.js';
 
 /** An offer's state follows from its first events: once a credential is issued, only further ones are. */
 const MAX_EVENTS = 512;

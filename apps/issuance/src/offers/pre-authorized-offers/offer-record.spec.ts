@@ -1,4 +1,4 @@
-import type { IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
+import type { IssuanceSessionEvent } from '../../sessions/issuance-session/issuance-session.events.js';
 import { offerStatus, recordAfter, type OfferRecord } from './offer-record.js';
 
 const minute = (n: number) => new Date(Date.UTC(2026, 4, 1, 10, n)).toISOString();

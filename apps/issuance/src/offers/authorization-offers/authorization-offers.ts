@@ -3,15 +3,15 @@ import { oauthError } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { isErased, Macs, Sealing } from '@attestry/keys';
 import { Budgets, CLOCK } from '@attestry/service-kit';
-import { claimSetsFor, type ClaimSet, type ClaimSets } from '../claims/claim-sets/claim-sets.js';
-import type { RequestedDetail, RequestedEntries } from '../sessions/authorization-details/authorization-details.js';
-import { grantContext, parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import { currentOffer, entriesOfOffer } from '../sessions/authorization-offer/authorization-offer.decisions.js';
+import { claimSetsFor, type ClaimSet, type ClaimSets } from '../../claims/claim-sets/claim-sets.js';
+import type { RequestedDetail, RequestedEntries } from '../../sessions/authorization-details/authorization-details.js';
+import { grantContext, parseBearerValue } from '../../sessions/bearer-value/bearer-value.js';
+import { currentOffer, entriesOfOffer } from '../../sessions/authorization-offer/authorization-offer.decisions.js';
 import {
   authorizationOffer,
   authorizationOfferStream,
   type OpenOffer,
-} from '../sessions/authorization-offer/authorization-offer.state.js';
+} from '../../sessions/authorization-offer/authorization-offer.state.js';
 
 /** Sessions of one person that get a copy of an offer's claim sets within an hour: each is stored until the session ends. */
 const COPIES_PER_HOUR = 20;

@@ -1,5 +1,5 @@
 import { invalid, MAX_CLAIM_SETS_BYTES, type ErrorDetail, type OfferRequest } from '@attestry/contracts';
-import { checkCredentials, type CheckedEntry } from '../claims/claim-sets/check-credentials.js';
+import { checkCredentials, type CheckedEntry } from '../../claims/claim-sets/check-credentials.js';
 
 const DAY_MS = 86_400_000;
 export const DEFAULT_OFFER_DAYS = 30;

@@ -21,18 +21,18 @@ import {
   type RequestOf,
   type SealedForNew,
 } from '@attestry/service-kit';
-import { ClaimUse } from '../claims/claim-sets/claim-use.js';
-import { nameClaimSets, sessionClaimsText } from '../claims/claim-sets/claim-sets.js';
-import { preAuthorizedOfferError } from '../wallets/haip-profile/check-haip.js';
-import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
-import { createOffer } from '../sessions/issuance-session/issuance-session.decisions.js';
-import type { TransactionCode } from '../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
-import { firstSessionId } from '../users/known-users/first-session-id.js';
-import { KnownUsers } from '../users/known-users/known-users.js';
-import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import type { UserObject } from '../formats/map-claims.js';
+import { ClaimUse } from '../../claims/claim-sets/claim-use.js';
+import { nameClaimSets, sessionClaimsText } from '../../claims/claim-sets/claim-sets.js';
+import { preAuthorizedOfferError } from '../../wallets/haip-profile/check-haip.js';
+import { HaipProfile } from '../../wallets/haip-profile/haip-profile.js';
+import { createOffer } from '../../sessions/issuance-session/issuance-session.decisions.js';
+import type { TransactionCode } from '../../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import { IssuerNames } from '../../issuer/issuer-names/issuer-names.js';
+import { firstSessionId } from '../../users/known-users/first-session-id.js';
+import { KnownUsers } from '../../users/known-users/known-users.js';
+import { grantContext, makeBearerValue } from '../../sessions/bearer-value/bearer-value.js';
+import type { UserObject } from '../../formats/map-claims.js';
 import {
   offerDocument,
   offerQrUrl,
@@ -40,16 +40,16 @@ import {
   offerReferenceUri,
   offerUri,
   sealOfferDocument,
-} from '../sessions/offer-document/offer-document.js';
-import { OfferEntries } from '../protocol/offer-entries.js';
+} from '../../sessions/offer-document/offer-document.js';
+import { OfferEntries } from '../offer-entries/offer-entries.js';
 import {
   makeTransactionCode,
   normalTransactionCode,
   TRANSACTION_CODE_LENGTH,
-} from '../sessions/transaction-code/transaction-code.js';
-import { UserClaims } from '../users/user/user-claims.js';
-import { createUser, keepUser, replaceUserClaims, type ActiveUser } from '../users/user/user.decisions.js';
-import { user, userStream, type UserState } from '../users/user/user.state.js';
+} from '../../sessions/transaction-code/transaction-code.js';
+import { UserClaims } from '../../users/user/user-claims.js';
+import { createUser, keepUser, replaceUserClaims, type ActiveUser } from '../../users/user/user.decisions.js';
+import { user, userStream, type UserState } from '../../users/user/user.state.js';
 import { checkOfferRequest } from './check-offer-request.js';
 
 const isEmpty = (claims: object): boolean => Object.keys(claims).length === 0;

@@ -3,11 +3,11 @@ import { deleteOffer, type ClientContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { deleteAuthorizationOffer } from '../sessions/authorization-offer/authorization-offer.decisions.js';
+import { deleteAuthorizationOffer } from '../../sessions/authorization-offer/authorization-offer.decisions.js';
 import {
   authorizationOffer,
   authorizationOfferStream,
-} from '../sessions/authorization-offer/authorization-offer.state.js';
+} from '../../sessions/authorization-offer/authorization-offer.state.js';
 
 @Operation(deleteOffer)
 export class DeleteOffer {

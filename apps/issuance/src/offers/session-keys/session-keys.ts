@@ -12,12 +12,12 @@ import {
   type Logger,
 } from '@attestry/service-kit';
 import { sql, type Transaction } from 'kysely';
-import type { AuthorizationOfferEvent } from '../sessions/authorization-offer/authorization-offer.events.js';
-import { authorizationOffer } from '../sessions/authorization-offer/authorization-offer.state.js';
-import type { IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { expireUser } from '../users/user/user.decisions.js';
-import { user, userStream } from '../users/user/user.state.js';
+import type { AuthorizationOfferEvent } from '../../sessions/authorization-offer/authorization-offer.events.js';
+import { authorizationOffer } from '../../sessions/authorization-offer/authorization-offer.state.js';
+import type { IssuanceSessionEvent } from '../../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import { expireUser } from '../../users/user/user.decisions.js';
+import { user, userStream } from '../../users/user/user.state.js';
 
 export interface SessionKeyTables {
   /**

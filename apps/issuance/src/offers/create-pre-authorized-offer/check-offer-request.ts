@@ -6,7 +6,7 @@ import {
   type ErrorDetail,
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
-import { checkCredentials, type CheckedEntry } from '../claims/claim-sets/check-credentials.js';
+import { checkCredentials, type CheckedEntry } from '../../claims/claim-sets/check-credentials.js';
 
 export const DEFAULT_OFFER_SECONDS = 300;
 export const MAX_OFFER_SECONDS = 600;

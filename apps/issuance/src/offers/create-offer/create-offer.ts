@@ -12,17 +12,17 @@ import {
   storeIdempotently,
   type RequestOf,
 } from '@attestry/service-kit';
-import { createAuthorizationOffer } from '../sessions/authorization-offer/authorization-offer.decisions.js';
+import { createAuthorizationOffer } from '../../sessions/authorization-offer/authorization-offer.decisions.js';
 import {
   authorizationOffer,
   authorizationOfferStream,
-} from '../sessions/authorization-offer/authorization-offer.state.js';
-import { ClaimUse } from '../claims/claim-sets/claim-use.js';
-import { nameClaimSets } from '../claims/claim-sets/claim-sets.js';
-import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
-import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
-import { KnownUsers } from '../users/known-users/known-users.js';
-import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
+} from '../../sessions/authorization-offer/authorization-offer.state.js';
+import { ClaimUse } from '../../claims/claim-sets/claim-use.js';
+import { nameClaimSets } from '../../claims/claim-sets/claim-sets.js';
+import { HaipProfile } from '../../wallets/haip-profile/haip-profile.js';
+import { IssuerNames } from '../../issuer/issuer-names/issuer-names.js';
+import { KnownUsers } from '../../users/known-users/known-users.js';
+import { grantContext, makeBearerValue } from '../../sessions/bearer-value/bearer-value.js';
 import {
   authorizationOffer as offerDocument,
   offerQrUrl,
@@ -30,12 +30,12 @@ import {
   offerUri,
   withoutDraftMembers,
   type AuthorizationOffer,
-} from '../sessions/offer-document/offer-document.js';
-import type { UserObject } from '../formats/map-claims.js';
-import { OfferEntries } from '../protocol/offer-entries.js';
-import { OfferReferences } from '../authorization-offer/offer-references.js';
-import type { ActiveUser } from '../users/user/user.decisions.js';
-import { UserClaims } from '../users/user/user-claims.js';
+} from '../../sessions/offer-document/offer-document.js';
+import type { UserObject } from '../../formats/map-claims.js';
+import { OfferEntries } from '../offer-entries/offer-entries.js';
+import { OfferReferences } from '../authorization-offers/offer-references.js';
+import type { ActiveUser } from '../../users/user/user.decisions.js';
+import { UserClaims } from '../../users/user/user-claims.js';
 import { checkOffer, type CheckedOffer } from './check-offer.js';
 
 type Context = ContextOf<typeof createOffer>;

@@ -1,12 +1,12 @@
 import { notFound, retrieveOfferContent, type PublicContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { OfferReferences } from '../authorization-offer/offer-references.js';
-import { HaipProfile } from '../wallets/haip-profile/haip-profile.js';
+import { OfferReferences } from '../authorization-offers/offer-references.js';
+import { HaipProfile } from '../../wallets/haip-profile/haip-profile.js';
 import {
   withoutDraftMembers,
   type AuthorizationOffer,
   type OfferDocument,
-} from '../sessions/offer-document/offer-document.js';
+} from '../../sessions/offer-document/offer-document.js';
 
 /** The offer by reference, OID4VCI §4.1.3. */
 @Operation(retrieveOfferContent)

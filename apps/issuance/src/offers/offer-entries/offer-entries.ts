@@ -2,19 +2,19 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AppError, invalid, type ErrorDetail } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK } from '@attestry/service-kit';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { DeliveryInterest } from '../registry/delivery-interest/delivery-interest.directory.js';
-import { DocumentSigners } from '../certificates/document-signers/document-signers.js';
-import { describeClaimFault } from '../formats/claim-faults.decisions.js';
-import { documentSizeFault } from '../formats/document-size.decisions.js';
-import type { OfferFacts } from '../formats/format.js';
-import { Formats } from '../formats/formats.js';
-import type { OfferEntry } from '../sessions/issuance-session/issuance-session.events.js';
-import type { CheckedEntry } from '../claims/claim-sets/check-credentials.js';
-import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
-import type { UserObject } from '../formats/map-claims.js';
-import { mappingsOf, outermostClaim } from '../formats/mapped-claims.js';
-import { scopeFor } from '../settings/credential-configuration/scope.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import { DeliveryInterest } from '../../registry/delivery-interest/delivery-interest.directory.js';
+import { DocumentSigners } from '../../certificates/document-signers/document-signers.js';
+import { describeClaimFault } from '../../formats/claim-faults.decisions.js';
+import { documentSizeFault } from '../../formats/document-size.decisions.js';
+import type { OfferFacts } from '../../formats/format.js';
+import { Formats } from '../../formats/formats.js';
+import type { OfferEntry } from '../../sessions/issuance-session/issuance-session.events.js';
+import type { CheckedEntry } from '../../claims/claim-sets/check-credentials.js';
+import { CurrentConfigurations } from '../../settings/credential-configuration/current-configurations.js';
+import type { UserObject } from '../../formats/map-claims.js';
+import { mappingsOf, outermostClaim } from '../../formats/mapped-claims.js';
+import { scopeFor } from '../../settings/credential-configuration/scope.js';
 
 /** What is known of the claims when an offer is made. */
 export interface KnownClaims extends UserObject {

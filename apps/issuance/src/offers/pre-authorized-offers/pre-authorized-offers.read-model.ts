@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { BatchedRows, createTable, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
-import type { IssuanceSessionEvent } from '../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSession } from '../sessions/issuance-session/issuance-session.state.js';
-import { user } from '../users/user/user.state.js';
+import type { IssuanceSessionEvent } from '../../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession } from '../../sessions/issuance-session/issuance-session.state.js';
+import { user } from '../../users/user/user.state.js';
 import { recordAfter, type OfferRecord } from './offer-record.js';
 
 export interface OfferTables {

@@ -4,15 +4,15 @@ import { isUuid, MAX_OFFER_REFERENCE } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
-import { isExpired } from '../sessions/issuance-session/issuance-session.decisions.js';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
+import { isExpired } from '../../sessions/issuance-session/issuance-session.decisions.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import { CurrentConfigurations } from '../../settings/credential-configuration/current-configurations.js';
 import {
   authorizationOffer,
   openOfferDocument,
   type AuthorizationOffer,
   type OfferDocument,
-} from '../sessions/offer-document/offer-document.js';
+} from '../../sessions/offer-document/offer-document.js';
 import { AuthorizationOffers } from './authorization-offers.js';
 
 const IV_BYTES = 12;

@@ -3,8 +3,8 @@ import { deletePreAuthorizedOffer, type ClientContext } from '@attestry/contract
 import { Streams, type Clock } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { deleteOffer } from '../sessions/issuance-session/issuance-session.decisions.js';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
+import { deleteOffer } from '../../sessions/issuance-session/issuance-session.decisions.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
 
 @Operation(deletePreAuthorizedOffer)
 export class DeletePreAuthorizedOffer {

@@ -7,10 +7,10 @@ import {
   type PublicContext,
 } from '@attestry/contracts';
 import { chooseMediaType, Operation, type RequestOf } from '@attestry/service-kit';
-import { OfferReferences } from '../authorization-offer/offer-references.js';
+import { OfferReferences } from '../authorization-offers/offer-references.js';
 import { QR_MEDIA_TYPES, QrCodes, type QrMediaType } from '../offer-qr-codes/qr-codes.js';
-import { offerReferenceUri } from '../sessions/offer-document/offer-document.js';
-import { rawOf } from '../reading/raw-request/raw-request.js';
+import { offerReferenceUri } from '../../sessions/offer-document/offer-document.js';
+import { rawOf } from '../../reading/raw-request/raw-request.js';
 
 /**
  * The offer by reference, which is shorter than the offer, and of one length for pre-authorized offers: the code stays scannable. It ends with

@@ -2,7 +2,7 @@ import type { IssuedCredential, PreAuthorizedOfferStatus } from '@attestry/contr
 import type {
   CredentialIssuedData,
   IssuanceSessionEvent,
-} from '../sessions/issuance-session/issuance-session.events.js';
+} from '../../sessions/issuance-session/issuance-session.events.js';
 
 /** What is shown of a pre-authorized offer, without codes and claims. */
 export interface OfferRecord extends Omit<PreAuthorizedOfferStatus, 'state' | 'issuedCredentials'> {
