@@ -1,15 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from '@attestry/service-kit';
-import { AuthorizationAnswers } from './authorization-request/authorization-answers.js';
-import { AuthorizationCodes } from './authorization-request/authorization-codes.js';
-import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
-import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
-import { PendingConsents } from './authorization-request/pending-consents.js';
-import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
 import { MessageEncryption } from './message-encryption/message-encryption.js';
 import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
-import { InteractionHooks } from './interaction-hook/interaction-hooks.js';
-import { PendingInteractions } from './interaction-hook/pending-interactions.js';
 import { AccessTokens } from './access-token/access-tokens.js';
 import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
 import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
@@ -31,6 +23,7 @@ import { registryProviders } from './registry/registry.providers.js';
 import { issuerProviders } from './issuer/issuer.providers.js';
 import { configurationsProviders } from './configurations/configurations.providers.js';
 import { offersProviders } from './offers/offers.providers.js';
+import { authorizationProviders } from './authorization/authorization.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -49,6 +42,7 @@ import { useCases } from './use-cases.generated.js';
     ...issuerProviders,
     ...configurationsProviders,
     ...offersProviders,
+    ...authorizationProviders,
 
     // Encrypted requests and responses
     MessageEncryption,
@@ -62,14 +56,6 @@ import { useCases } from './use-cases.generated.js';
     TokenFamilies,
     RefreshGrant,
     FamilySweep,
-    PendingAuthorizations,
-    PushedAuthorizations,
-    PendingConsents,
-    ProviderSignIn,
-    AuthorizationAnswers,
-    AuthorizationCodes,
-    PendingInteractions,
-    InteractionHooks,
     Budgets,
 
     IssuanceReactions,

@@ -9,9 +9,9 @@ import {
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, LOGGER, OperationRecorder, toAppError, type Logger } from '@attestry/service-kit';
-import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/record-outcome.js';
-import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
-import type { AcceptedRequest } from '../wallets/wallet-record/accepted-request.js';
+import { recordOutcome, type WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.js';
+import type { AcceptedRequest } from '../../wallets/wallet-record/accepted-request.js';
 import { redirectToClient } from './redirect.js';
 import { refusalPage } from './refusal-page.js';
 

@@ -11,7 +11,7 @@ import {
 } from '@attestry/contracts';
 import { waitUntil } from '@attestry/testing';
 import { IssuanceUnderTest } from '@attestry/testing/services';
-import { issuanceService } from '../index.js';
+import { issuanceService } from '../../index.js';
 
 const { WALLET } = IssuanceUnderTest;
 const CALLS = 23;

@@ -8,7 +8,7 @@ import {
 } from '@attestry/contracts';
 import { plainCopy } from '@attestry/service-kit';
 import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose';
-import { isObject } from '../reading/raw-request/raw-request.js';
+import { isObject } from '../../reading/raw-request/raw-request.js';
 
 /** Of a token in either direction: both are part of an address. */
 export const MAX_SESSION_TOKEN = 8192;

@@ -1,6 +1,6 @@
 import { oauthError, PushedAuthorizationRequest, type RawRequest } from '@attestry/contracts';
-import { maxLengthsOf } from '../reading/raw-request/check-lengths.js';
-import { queryOf } from '../reading/raw-request/raw-request.js';
+import { maxLengthsOf } from '../../reading/raw-request/check-lengths.js';
+import { queryOf } from '../../reading/raw-request/raw-request.js';
 
 /** Parameters of an authorization request; others are ignored wherever they are. */
 const BODY_ONLY = [...maxLengthsOf(PushedAuthorizationRequest).keys(), 'response_type', 'code_challenge_method'];

@@ -14,7 +14,7 @@ import type { Clock } from '@attestry/event-store';
 import { CallRecord, CLOCK, OperationRecorder, ServiceClient, type RequestOf } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import { makeSecret } from './browser-bound-requests.js';
-import type { AcceptedRequest } from '../wallets/wallet-record/accepted-request.js';
+import type { AcceptedRequest } from '../../wallets/wallet-record/accepted-request.js';
 import { CALLBACK, PendingAuthorizations, signInCookies } from './pending-authorizations.js';
 
 /** Requests of unregistered wallets are not recorded, except, once per minute and process, those for which the provider is refused. */

@@ -1,5 +1,5 @@
 import { ConsentForm, oauthError, type RawRequest } from '@attestry/contracts';
-import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
+import { checkLengths, maxLengthsOf } from '../../reading/raw-request/check-lengths.js';
 
 const MAX_LENGTHS = maxLengthsOf(ConsentForm);
 const DECISIONS: readonly unknown[] = ['approve', 'refuse'] satisfies ConsentForm['decision'][];

@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
 import { CLOCK, IDS, PlatformConfig } from '@attestry/service-kit';
-import { AuthorizationOffers } from '../offers/authorization-offers/authorization-offers.js';
-import { sessionClaimsText } from '../claims/claim-sets/claim-sets.js';
-import { grantAuthorization } from '../sessions/issuance-session/issuance-session.decisions.js';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { grantContext, makeBearerValue } from '../sessions/bearer-value/bearer-value.js';
-import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
+import { AuthorizationOffers } from '../../offers/authorization-offers/authorization-offers.js';
+import { sessionClaimsText } from '../../claims/claim-sets/claim-sets.js';
+import { grantAuthorization } from '../../sessions/issuance-session/issuance-session.decisions.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import { grantContext, makeBearerValue } from '../../sessions/bearer-value/bearer-value.js';
+import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
 import type { AuthenticatedRequest } from './pending-authorizations.js';
-import { SessionClaims } from '../claims/sign-in-claims/session-claims.js';
+import { SessionClaims } from '../../claims/sign-in-claims/session-claims.js';
 
 /** The signed-in person whom a code is for. */
 export interface AuthorizedPerson {

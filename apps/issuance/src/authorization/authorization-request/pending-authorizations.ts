@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { UserInfoOutcome } from '@attestry/contracts';
-import type { AcceptedRequest } from '../wallets/wallet-record/accepted-request.js';
+import type { AcceptedRequest } from '../../wallets/wallet-record/accepted-request.js';
 import { BrowserBoundRequests, cookiesOf } from './browser-bound-requests.js';
 
 /** How long a person may take to sign in, seconds. */

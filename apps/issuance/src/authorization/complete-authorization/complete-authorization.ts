@@ -19,13 +19,13 @@ import {
   type PendingAuthorization,
 } from '../authorization-request/pending-authorizations.js';
 import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
-import { ClaimUse } from '../claims/claim-sets/claim-use.js';
+import { ClaimUse } from '../../claims/claim-sets/claim-use.js';
 import { InteractionHooks } from '../interaction-hook/interaction-hooks.js';
-import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
-import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
-import type { OfferEntry } from '../sessions/issuance-session/issuance-session.events.js';
-import type { WalletRecord } from '../wallets/wallet-record/record-outcome.js';
-import { SignedInUsers } from '../users/user/signed-in-users.js';
+import { checkLengths, maxLengthsOf } from '../../reading/raw-request/check-lengths.js';
+import { queryOf, rawOf } from '../../reading/raw-request/raw-request.js';
+import type { OfferEntry } from '../../sessions/issuance-session/issuance-session.events.js';
+import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import { SignedInUsers } from '../../users/user/signed-in-users.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);
 /** Mapped claims that a sign-in names, and their characters: of more than these, an ID token lacks one anyway. */

@@ -4,7 +4,7 @@ import {
   languageRanges,
   truncations,
   type Localized,
-} from '../reading/preferred-languages/preferred-languages.js';
+} from '../../reading/preferred-languages/preferred-languages.js';
 import { CONSENT_TEXTS, type PageLanguage } from './consent-texts.js';
 
 /** Languages of `ui_locales` that are read; the sender chooses their number. */

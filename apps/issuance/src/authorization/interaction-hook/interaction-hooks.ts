@@ -5,11 +5,11 @@ import { isErased, Sealing } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
 import type { AuthenticatedRequest } from '../authorization-request/pending-authorizations.js';
 import { redirect } from '../authorization-request/redirect.js';
-import { effectiveHook } from '../settings/openid-settings/openid-settings.decisions.js';
-import { openIdSettings, openIdSettingsStream } from '../settings/openid-settings/openid-settings.state.js';
-import { RecentStates } from '../reading/recent-states/recent-states.js';
-import { user, userStream } from '../users/user/user.state.js';
-import { HookSecrets } from '../settings/openid-settings/hook-secrets.js';
+import { effectiveHook } from '../../settings/openid-settings/openid-settings.decisions.js';
+import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
+import { RecentStates } from '../../reading/recent-states/recent-states.js';
+import { user, userStream } from '../../users/user/user.state.js';
+import { HookSecrets } from '../../settings/openid-settings/hook-secrets.js';
 import {
   INTERACTION_CALLBACK,
   interactionCookies,

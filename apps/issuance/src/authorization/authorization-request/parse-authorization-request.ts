@@ -1,11 +1,11 @@
 import { MAX_WALLET_CLIENT_ID, oauthError, PushedAuthorizationRequest, type OAuthErrorCode } from '@attestry/contracts';
-import { checkLengths, maxLengthsOf } from '../reading/raw-request/check-lengths.js';
-import type { RequestingClient } from '../wallets/wallet-record/accepted-request.js';
+import { checkLengths, maxLengthsOf } from '../../reading/raw-request/check-lengths.js';
+import type { RequestingClient } from '../../wallets/wallet-record/accepted-request.js';
 import {
   parseAuthorizationDetails,
   type RequestedDetail,
-} from '../sessions/authorization-details/authorization-details.js';
-import { resourcesOf } from '../sessions/authorization-details/check-target.js';
+} from '../../sessions/authorization-details/authorization-details.js';
+import { resourcesOf } from '../../sessions/authorization-details/check-target.js';
 
 export interface AuthorizationRequest {
   codeChallenge: string;

@@ -12,8 +12,8 @@ import { consentCookies, PendingConsents, type PendingConsent } from '../authori
 import { ProviderSignIn } from '../authorization-request/provider-sign-in.js';
 import { clientUrl } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
-import { rawOf } from '../reading/raw-request/raw-request.js';
-import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
+import { rawOf } from '../../reading/raw-request/raw-request.js';
+import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.js';
 import { parseConsentForm } from './parse-consent-form.js';
 
 /** Form of the consent page: continues to the tenant's provider, or ends the request (ADR 0085). */

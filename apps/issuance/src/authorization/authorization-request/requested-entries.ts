@@ -1,7 +1,7 @@
 import { isUuid, oauthError } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { scopeFor } from '../settings/credential-configuration/scope.js';
-import type { RequestedEntries } from '../sessions/authorization-details/authorization-details.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import { scopeFor } from '../../settings/credential-configuration/scope.js';
+import type { RequestedEntries } from '../../sessions/authorization-details/authorization-details.js';
 import type { AuthorizationRequest } from './parse-authorization-request.js';
 
 /**

@@ -2,8 +2,8 @@ import { AppError } from '@attestry/contracts';
 import { signInCookies } from './pending-authorizations.js';
 import { consentCookies } from './pending-consents.js';
 import { redirectToClient } from './redirect.js';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { checkPushed } from '../wallets/wallet-clients/check-pushed.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import { checkPushed } from '../../wallets/wallet-clients/check-pushed.js';
 import { parseAuthorizationRequest, parseClient } from './parse-authorization-request.js';
 import { requestedEntries } from './requested-entries.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BrowserBoundRequests, cookiesOf, makeSecret, type BrowserBinding } from './browser-bound-requests.js';
-import type { AcceptedRequest } from '../wallets/wallet-record/accepted-request.js';
+import type { AcceptedRequest } from '../../wallets/wallet-record/accepted-request.js';
 
 /** How long a person may take to decide, seconds. */
 export const CONSENT_SECONDS = 600;

@@ -10,31 +10,31 @@ import {
   type Logger,
   type RequestOf,
 } from '@attestry/service-kit';
-import { AuthorizationOffers } from '../offers/authorization-offers/authorization-offers.js';
-import { checkPushed } from '../wallets/wallet-clients/check-pushed.js';
-import type { ClientClass } from '../wallets/wallet-clients/classify-client.js';
+import { AuthorizationOffers } from '../../offers/authorization-offers/authorization-offers.js';
+import { checkPushed } from '../../wallets/wallet-clients/check-pushed.js';
+import type { ClientClass } from '../../wallets/wallet-clients/classify-client.js';
 import { consentPage, type CredentialNames } from '../authorization-request/consent-page.js';
 import { forwardableQuery } from '../authorization-request/forwardable-query.js';
 import { pageLanguagesOf } from '../authorization-request/page-languages.js';
 import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
-import type { AcceptedRequest, RequestingClient } from '../wallets/wallet-record/accepted-request.js';
+import type { AcceptedRequest, RequestingClient } from '../../wallets/wallet-record/accepted-request.js';
 import { PendingConsents, type PendingConsent } from '../authorization-request/pending-consents.js';
 import { ProviderSignIn } from '../authorization-request/provider-sign-in.js';
 import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { redirect, redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
 import { requestedEntries } from '../authorization-request/requested-entries.js';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { Formats } from '../formats/formats.js';
-import { checkHaipAuthorization } from '../wallets/haip-profile/check-haip.js';
-import { IssuerNames } from '../issuer/issuer-names/issuer-names.js';
-import { checkTarget } from '../sessions/authorization-details/check-target.js';
-import { IssuerBrands } from '../issuer/issuer-brands/issuer-brands.js';
-import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
-import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
-import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/record-outcome.js';
-import { checkDpopParameter } from '../wallets/registered-wallets/check-wallet.js';
-import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import { Formats } from '../../formats/formats.js';
+import { checkHaipAuthorization } from '../../wallets/haip-profile/check-haip.js';
+import { IssuerNames } from '../../issuer/issuer-names/issuer-names.js';
+import { checkTarget } from '../../sessions/authorization-details/check-target.js';
+import { IssuerBrands } from '../../issuer/issuer-brands/issuer-brands.js';
+import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
+import { queryOf, rawOf } from '../../reading/raw-request/raw-request.js';
+import { recordOutcome, type WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import { checkDpopParameter } from '../../wallets/registered-wallets/check-wallet.js';
+import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.js';
 
 /** An authorization request whose client and redirect address are allowed. */
 interface ClassifiedRequest {

@@ -54,10 +54,10 @@ import {
 import { continuationOf, CustomerIaca, parseConsentPage, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import { decodeJwt, SignJWT, type JWK } from 'jose';
-import { issuanceService } from '../index.js';
-import { issuanceSession, issuanceSessionStream } from '../sessions/issuance-session/issuance-session.state.js';
-import { SessionKeys } from '../offers/session-keys/session-keys.js';
-import { parseBearerValue } from '../sessions/bearer-value/bearer-value.js';
+import { issuanceService } from '../../index.js';
+import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import { SessionKeys } from '../../offers/session-keys/session-keys.js';
+import { parseBearerValue } from '../../sessions/bearer-value/bearer-value.js';
 
 const TENANT = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
