@@ -7,7 +7,7 @@ import { preAuthorizedOffers } from './offers/pre-authorized-offers/pre-authoriz
 import { sessionKeys } from './offers/session-keys/session-keys.js';
 import { publishedLists } from './status-lists/status-list/published-lists.read-model.js';
 import { statusLists } from './status-lists/status-list/status-lists.read-model.js';
-import { tokenFamilies } from './token-family/family-sweep.js';
+import { tokenFamilies } from './token/token-family/family-sweep.js';
 import { users } from './users/user/users.read-model.js';
 import { userSearchTables } from './users/user-search/user-search.read-model.js';
 

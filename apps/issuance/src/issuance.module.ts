@@ -2,14 +2,10 @@ import { Module } from '@nestjs/common';
 import { Budgets } from '@attestry/service-kit';
 import { MessageEncryption } from './message-encryption/message-encryption.js';
 import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
-import { AccessTokens } from './access-token/access-tokens.js';
 import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
 import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
 import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
 import { IssuanceReactions } from './issuance.reactions.js';
-import { FamilySweep } from './token-family/family-sweep.js';
-import { TokenFamilies } from './token-family/token-families.js';
-import { RefreshGrant } from './exchange-token/refresh-grant.js';
 import { readingProviders } from './reading/reading.providers.js';
 import { settingsProviders } from './settings/settings.providers.js';
 import { certificatesProviders } from './certificates/certificates.providers.js';
@@ -24,6 +20,7 @@ import { issuerProviders } from './issuer/issuer.providers.js';
 import { configurationsProviders } from './configurations/configurations.providers.js';
 import { offersProviders } from './offers/offers.providers.js';
 import { authorizationProviders } from './authorization/authorization.providers.js';
+import { tokenProviders } from './token/token.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -43,19 +40,16 @@ import { useCases } from './use-cases.generated.js';
     ...configurationsProviders,
     ...offersProviders,
     ...authorizationProviders,
+    ...tokenProviders,
 
     // Encrypted requests and responses
     MessageEncryption,
 
     // Offers and the OID4VCI protocol
     CredentialIssuer,
-    AccessTokens,
     DeferredIssuances,
     DeferredIssuancesReadModel,
     ListedDeferrals,
-    TokenFamilies,
-    RefreshGrant,
-    FamilySweep,
     Budgets,
 
     IssuanceReactions,

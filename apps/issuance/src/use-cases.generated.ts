@@ -26,7 +26,7 @@ import { DeleteStatusListConfiguration } from './status-lists/delete-status-list
 import { DeleteUser } from './users/delete-user/delete-user.js';
 import { DeleteWallet } from './wallets/delete-wallet/delete-wallet.js';
 import { DenyDeferredIssuance } from './deny-deferred-issuance/deny-deferred-issuance.js';
-import { ExchangeToken } from './exchange-token/exchange-token.js';
+import { ExchangeToken } from './token/exchange-token/exchange-token.js';
 import { IssueAttestationChallenge } from './wallets/issue-attestation-challenge/issue-attestation-challenge.js';
 import { IssueCredential } from './issue-credential/issue-credential.js';
 import { IssueDeferredCredential } from './issue-deferred-credential/issue-deferred-credential.js';
@@ -77,7 +77,7 @@ import { RetrieveTypeMetadata } from './vocabularies/retrieve-type-metadata/retr
 import { RetrieveUser } from './users/retrieve-user/retrieve-user.js';
 import { RetrieveWallet } from './wallets/retrieve-wallet/retrieve-wallet.js';
 import { RevokeDocumentSigner } from './certificates/revoke-document-signer/revoke-document-signer.js';
-import { RevokeWalletToken } from './revoke-wallet-token/revoke-wallet-token.js';
+import { RevokeWalletToken } from './token/revoke-wallet-token/revoke-wallet-token.js';
 import { SearchUsers } from './users/search-users/search-users.js';
 import { SetCredentialStatus } from './registry/set-credential-status/set-credential-status.js';
 import { SetRevocationStatus } from './registry/set-revocation-status/set-revocation-status.js';

@@ -16,7 +16,7 @@ import { addDuration } from '../settings/credential-configuration/validity.js';
 import type { RedeemedSession } from '../sessions/issuance-session/issuance-session.state.js';
 import { mapClaims } from '../formats/map-claims.js';
 import { makeNonce } from '../wallets/nonce/nonce.js';
-import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
+import { checkAccessTokenLocation } from '../token/access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import type { OpenedRequest } from '../message-encryption/message-encryption.js';
 import { encryptionPolicy } from '../settings/openid-settings/openid-settings.decisions.js';

@@ -33,13 +33,13 @@ import { DpopProofs, dpopResourceError, PROOF_USED, singleUseOf } from '../walle
 import { rawOf } from '../reading/raw-request/raw-request.js';
 import { recordOutcome, type WalletRecord } from '../wallets/wallet-record/record-outcome.js';
 import { WithdrawnDomains } from '../issuer/issuer-domain/withdrawn-domains.directory.js';
-import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
+import { checkAccessTokenLocation } from '../token/access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import { checkContentType } from '../message-encryption/check-content-type.js';
 import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
 import { checkIssuerDomain } from '../issuer/issuer-domain/check-issuer-domain.js';
-import { checkTokenBinding } from '../access-token/check-token-binding.js';
-import { loadAccessToken } from '../access-token/load-access-token.js';
+import { checkTokenBinding } from '../token/access-token/check-token-binding.js';
+import { loadAccessToken } from '../token/access-token/load-access-token.js';
 import { parseCredentialRequest } from './parse-credential-request.js';
 import { spendNonce } from './spend-nonce.js';
 import { verifyProofs } from './verify-proofs.js';

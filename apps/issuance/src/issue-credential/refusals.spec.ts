@@ -7,7 +7,7 @@ import { maxLengthsOf } from '../reading/raw-request/check-lengths.js';
 import { encryptionPolicy } from '../settings/openid-settings/openid-settings.decisions.js';
 import { mapClaims } from '../formats/map-claims.js';
 import { makeNonce, verifyNonce } from '../wallets/nonce/nonce.js';
-import { checkAccessTokenLocation } from '../access-token/check-access-token-location.js';
+import { checkAccessTokenLocation } from '../token/access-token/check-access-token-location.js';
 import { checkConfiguration } from './check-configuration.js';
 import { checkContentType } from '../message-encryption/check-content-type.js';
 import { checkDistinctKeys } from './check-distinct-keys.js';

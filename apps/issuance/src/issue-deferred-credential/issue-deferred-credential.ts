@@ -10,7 +10,7 @@ import {
 } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
-import { AccessTokens, type AuthorizedSession } from '../access-token/access-tokens.js';
+import { AccessTokens, type AuthorizedSession } from '../token/access-token/access-tokens.js';
 import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
 import { checkIssuerDomain } from '../issuer/issuer-domain/check-issuer-domain.js';
 import { ClaimsNotReady } from '../claims/credential-claims/claims-not-ready.js';

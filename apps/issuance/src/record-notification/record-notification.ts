@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { recordNotification, type HolderContext, type HttpAnswer, type RawRequest } from '@attestry/contracts';
 import { EventStore, pagesBackwards, readEvent, Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
-import { AccessTokens } from '../access-token/access-tokens.js';
+import { AccessTokens } from '../token/access-token/access-tokens.js';
 import { notifyCredentials } from '../credential-notification/credential-notification.decisions.js';
 import {
   credentialNotification,
