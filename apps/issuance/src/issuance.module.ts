@@ -1,10 +1,5 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from '@attestry/service-kit';
-import { MessageEncryption } from './message-encryption/message-encryption.js';
-import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
-import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
-import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
-import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
 import { IssuanceReactions } from './issuance.reactions.js';
 import { readingProviders } from './reading/reading.providers.js';
 import { settingsProviders } from './settings/settings.providers.js';
@@ -21,6 +16,7 @@ import { configurationsProviders } from './configurations/configurations.provide
 import { offersProviders } from './offers/offers.providers.js';
 import { authorizationProviders } from './authorization/authorization.providers.js';
 import { tokenProviders } from './token/token.providers.js';
+import { credentialProviders } from './credential/credential.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
@@ -41,15 +37,9 @@ import { useCases } from './use-cases.generated.js';
     ...offersProviders,
     ...authorizationProviders,
     ...tokenProviders,
-
-    // Encrypted requests and responses
-    MessageEncryption,
+    ...credentialProviders,
 
     // Offers and the OID4VCI protocol
-    CredentialIssuer,
-    DeferredIssuances,
-    DeferredIssuancesReadModel,
-    ListedDeferrals,
     Budgets,
 
     IssuanceReactions,

@@ -19,7 +19,7 @@ import { IssuerKeys } from './configurations/issuer-keys/issuer-keys.js';
 import { IssuerSigners } from './certificates/issuer-certificates/issuer-signers.js';
 import { Crls } from './certificates/document-signers/crls.js';
 import { IssuerDomain } from './issuer/issuer-domain/issuer-domain.js';
-import { credentialNotification } from './credential-notification/credential-notification.state.js';
+import { credentialNotification } from './credential/credential-notification/credential-notification.state.js';
 import { issuanceSession } from './sessions/issuance-session/issuance-session.state.js';
 import { issuedCredential } from './sessions/issued-credential/issued-credential.state.js';
 import { user } from './users/user/user.state.js';

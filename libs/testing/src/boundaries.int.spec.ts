@@ -122,13 +122,13 @@ const broken: readonly [name: string, rule: string, filePath: string, text: stri
   [
     'a use case imports the module of a format',
     formats,
-    'apps/issuance/src/issue-credential/x.ts',
+    'apps/issuance/src/credential/issue-credential/x.ts',
     `import '../formats/ldp-vc/ldp-vc.js';`,
   ],
   [
     'a use case passes on the module of a format',
     formats,
-    'apps/issuance/src/issue-credential/x.ts',
+    'apps/issuance/src/credential/issue-credential/x.ts',
     `export { LdpVc } from '../formats/ldp-vc/ldp-vc.js';`,
   ],
   [
@@ -181,7 +181,7 @@ const sound: readonly [name: string, filePath: string, text: string][] = [
   ],
   [
     'a use case finds the module of a format',
-    'apps/issuance/src/issue-credential/x.ts',
+    'apps/issuance/src/credential/issue-credential/x.ts',
     `import '../formats/formats.js';`,
   ],
   ['handlers read the clock', service, `export const a = () => Date.now();`],

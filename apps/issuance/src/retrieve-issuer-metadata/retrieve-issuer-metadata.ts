@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { Formats } from '../formats/formats.js';
 import { IssuerSigners, type CertifiedSigner } from '../certificates/issuer-certificates/issuer-signers.js';
-import { MessageEncryption } from '../message-encryption/message-encryption.js';
+import { MessageEncryption } from '../credential/message-encryption/message-encryption.js';
 import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
 import { rawOf } from '../reading/raw-request/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';

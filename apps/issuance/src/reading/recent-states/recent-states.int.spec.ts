@@ -12,7 +12,7 @@ import { credentialConfiguration } from '../../settings/credential-configuration
 import { deliveryInterest } from '../../registry/delivery-interest/delivery-interest.state.js';
 import { HaipProfile } from '../../wallets/haip-profile/haip-profile.js';
 import { issuanceService } from '../../index.js';
-import { MessageEncryption } from '../../message-encryption/message-encryption.js';
+import { MessageEncryption } from '../../credential/message-encryption/message-encryption.js';
 import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
 import { wallets } from '../../wallets/registered-wallets/wallets.state.js';
 import { RecentStates } from './recent-states.js';
