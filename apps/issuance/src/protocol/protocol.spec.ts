@@ -2,7 +2,7 @@ import { AppError, mediaTypeOf, type ClaimMapping, type RawRequest } from '@atte
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { DeliveryInterest } from '../registry/delivery-interest/delivery-interest.directory.js';
 import type { Formats } from '../formats/formats.js';
-import { authorizationServerMetadata } from './authorization-server-metadata.js';
+import { authorizationServerMetadata } from '../metadata/authorization-server-metadata/authorization-server-metadata.js';
 import type { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
 import type { DocumentSigners } from '../certificates/document-signers/document-signers.js';
 import type { OfferFacts } from '../formats/format.js';

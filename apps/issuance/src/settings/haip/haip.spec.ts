@@ -2,7 +2,7 @@ import type { AppError } from '@attestry/contracts';
 import type { RedeemedSession } from '../../sessions/issuance-session/issuance-session.state.js';
 import { changeSettings, effectiveSettings } from '../openid-settings/openid-settings.decisions.js';
 import type { DpopProof } from '../../wallets/dpop/dpop-proof.js';
-import { authorizationServerMetadata } from '../../protocol/authorization-server-metadata.js';
+import { authorizationServerMetadata } from '../../metadata/authorization-server-metadata/authorization-server-metadata.js';
 import type { RegisteredWallet } from '../../wallets/registered-wallets/wallets.events.js';
 import {
   checkHaipAuthorization,

@@ -1,11 +1,11 @@
 import { retrieveAuthorizationServerMetadata, type PublicContext } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
-import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
+import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
 import {
   authorizationServerMetadata,
   type AuthorizationServerMetadata,
-} from '../protocol/authorization-server-metadata.js';
-import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
+} from '../authorization-server-metadata/authorization-server-metadata.js';
+import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.js';
 
 @Operation(retrieveAuthorizationServerMetadata)
 export class RetrieveAuthorizationServerMetadata {

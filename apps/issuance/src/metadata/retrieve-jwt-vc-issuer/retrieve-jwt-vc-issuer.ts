@@ -1,6 +1,6 @@
 import { notFound, retrieveJwtVcIssuer, type ContextOf } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
-import { IssuerSigners } from '../certificates/issuer-certificates/issuer-signers.js';
+import { IssuerSigners } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { jwtVcIssuer } from './jwt-vc-issuer.js';
 
 @Operation(retrieveJwtVcIssuer)

@@ -1,11 +1,11 @@
 import { BATCH_SIZE, type OpenIdConfiguration, type VerifiedBrand } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { Format } from '../formats/format.js';
-import { publishedMembers } from '../issuer/published-size/published-members.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { Format } from '../../formats/format.js';
+import { publishedMembers } from '../../issuer/published-size/published-members.js';
 import {
   authorizationServerMetadata,
   type AuthorizationServerMetadata,
-} from '../protocol/authorization-server-metadata.js';
+} from '../authorization-server-metadata/authorization-server-metadata.js';
 
 export interface MetadataIssuer {
   /** Of the requested host: the tenant's own, or its custom domain. */

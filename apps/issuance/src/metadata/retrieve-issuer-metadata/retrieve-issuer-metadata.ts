@@ -3,15 +3,15 @@ import { httpAnswer, retrieveIssuerMetadata, type ContextOf, type HttpAnswer } f
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, frozenData, Operation, type RequestOf } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import { Formats } from '../formats/formats.js';
-import { IssuerSigners, type CertifiedSigner } from '../certificates/issuer-certificates/issuer-signers.js';
-import { MessageEncryption } from '../credential/message-encryption/message-encryption.js';
-import { PublishedConfigurations } from '../settings/credential-configuration/published-configurations.js';
-import { rawOf } from '../reading/raw-request/raw-request.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import { Formats } from '../../formats/formats.js';
+import { IssuerSigners, type CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
+import { MessageEncryption } from '../../credential/message-encryption/message-encryption.js';
+import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
+import { rawOf } from '../../reading/raw-request/raw-request.js';
 import { MultilingualMetadata } from './display-languages.js';
-import { IssuerBrands } from '../issuer/issuer-brands/issuer-brands.js';
-import { TenantWallets } from '../wallets/registered-wallets/tenant-wallets.js';
+import { IssuerBrands } from '../../issuer/issuer-brands/issuer-brands.js';
+import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.js';
 import { issuerMetadata, type MetadataIssuer } from './issuer-metadata.js';
 import { prefersSigned, signMetadata } from './signed-metadata.js';
 

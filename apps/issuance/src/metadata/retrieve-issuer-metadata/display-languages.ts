@@ -3,7 +3,7 @@ import {
   languageRanges,
   truncations,
   type Localized,
-} from '../reading/preferred-languages/preferred-languages.js';
+} from '../../reading/preferred-languages/preferred-languages.js';
 
 const isDisplay = (name: string, value: unknown): value is Localized[] => name === 'display' && Array.isArray(value);
 

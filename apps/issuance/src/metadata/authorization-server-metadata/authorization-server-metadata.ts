@@ -1,11 +1,11 @@
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import {
   AUTHORIZATION_CODE_GRANT,
   PRE_AUTHORIZED_GRANT,
   REFRESH_TOKEN_GRANT,
-} from '../sessions/offer-document/offer-document.js';
+} from '../../sessions/offer-document/offer-document.js';
 import type { OpenIdConfiguration } from '@attestry/contracts';
-import { scopeFor } from '../settings/credential-configuration/scope.js';
+import { scopeFor } from '../../settings/credential-configuration/scope.js';
 
 export interface AuthorizationServerMetadata {
   issuer: string;
