@@ -295,7 +295,7 @@ export default tseslint.config(
     files: ['{libs,apps}/*/src/**/*.ts'],
     ignores: [
       ...specs,
-      ...['apps/e2e/**', 'libs/testing/**', '**/*.generated.ts', 'apps/issuance/src/issuance.module.ts'],
+      ...['apps/e2e/**', 'libs/testing/**', '**/*.generated.ts', 'apps/issuance/src/formats/formats.providers.ts'],
       ...['apps/issuance/src/formats/formats.ts', 'libs/contracts/src/issuance/{formats.ts,formats/**}'],
     ],
     rules: { 'attestry/formats-apart': 'error' },

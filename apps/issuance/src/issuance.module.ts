@@ -38,10 +38,7 @@ import { useCases } from './use-cases.generated.js';
     ...authorizationProviders,
     ...tokenProviders,
     ...credentialProviders,
-
-    // Offers and the OID4VCI protocol
     Budgets,
-
     IssuanceReactions,
   ],
 })

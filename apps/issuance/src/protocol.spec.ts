@@ -1,15 +1,15 @@
 import { AppError, mediaTypeOf, type ClaimMapping, type RawRequest } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
-import type { DeliveryInterest } from '../registry/delivery-interest/delivery-interest.directory.js';
-import type { Formats } from '../formats/formats.js';
-import { authorizationServerMetadata } from '../metadata/authorization-server-metadata/authorization-server-metadata.js';
-import type { CurrentConfigurations } from '../settings/credential-configuration/current-configurations.js';
-import type { DocumentSigners } from '../certificates/document-signers/document-signers.js';
-import type { OfferFacts } from '../formats/format.js';
-import { mapClaims, mapKnownClaims, type UserObject } from '../formats/map-claims.js';
-import { OfferEntries } from '../offers/offer-entries/offer-entries.js';
-import { queryOf, rawOf } from '../reading/raw-request/raw-request.js';
-import { makeTransactionCode, normalTransactionCode } from '../sessions/transaction-code/transaction-code.js';
+import type { ActiveConfiguration } from './settings/credential-configuration/credential-configuration.decisions.js';
+import type { DeliveryInterest } from './registry/delivery-interest/delivery-interest.directory.js';
+import type { Formats } from './formats/formats.js';
+import { authorizationServerMetadata } from './metadata/authorization-server-metadata/authorization-server-metadata.js';
+import type { CurrentConfigurations } from './settings/credential-configuration/current-configurations.js';
+import type { DocumentSigners } from './certificates/document-signers/document-signers.js';
+import type { OfferFacts } from './formats/format.js';
+import { mapClaims, mapKnownClaims, type UserObject } from './formats/map-claims.js';
+import { OfferEntries } from './offers/offer-entries/offer-entries.js';
+import { queryOf, rawOf } from './reading/raw-request/raw-request.js';
+import { makeTransactionCode, normalTransactionCode } from './sessions/transaction-code/transaction-code.js';
 
 const raw = (more: Partial<RawRequest>): RawRequest => ({ method: 'GET', url: '/', headers: {}, text: '', ...more });
 
