@@ -6,7 +6,6 @@ import { ClientAuthentication } from './client-credentials/client-authentication
 import { TokenKeys } from './token-keys/token-keys.js';
 import { MailLimits } from './mail-limits/mail-limits.js';
 import { ManagementReactions } from './management.reactions.js';
-import { People } from './people/people.js';
 import { PurgeTenants } from './purge-tenants/purge-tenants.js';
 import { ReplayedPurges } from './purge-tenants/replayed-purges.js';
 import { FirstManagementClient } from './register-management-client/first-management-client.js';
@@ -25,11 +24,13 @@ import { InvitationLookup } from './sign-in/invitation-lookup.js';
 import { Passwords } from './sign-in/passwords.js';
 import { TenantChanges } from './tenant-changes/tenant-changes.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
+import { usersProviders } from './users/users.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
   providers: [
     ...useCases,
+    ...usersProviders,
     // tokens
     TokenKeys,
     KeepTokenKeysFresh,
@@ -37,7 +38,6 @@ import { useCases } from './use-cases.generated.js';
     // environments and tenants
     TenantDirectory,
     // people and members of tenants
-    People,
     Budgets,
     MailLimits,
     Mailer,

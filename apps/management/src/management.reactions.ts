@@ -15,7 +15,7 @@ import {
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { fact, Reactions, type Fact } from '@attestry/service-kit';
 import { TenantDirectory } from './directory/tenant-directory.js';
-import { managementUser } from './management-user/management-user.state.js';
+import { managementUser } from './users/management-user/management-user.state.js';
 import { revokedToken } from './revoked-token/revoked-token.state.js';
 import { tenant } from './tenant/tenant.state.js';
 

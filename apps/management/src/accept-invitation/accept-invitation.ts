@@ -2,7 +2,7 @@ import { acceptInvitation, invalidBody, type ContextOf, type MembershipUpdate } 
 import { Macs } from '@attestry/keys';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
-import { People } from '../people/people.js';
+import { People } from '../users/people/people.js';
 import { TenantChanges } from '../tenant-changes/tenant-changes.js';
 import { acceptInvitation as decide } from '../tenant/membership.decisions.js';
 import { rolesOf } from '../tenant/tenant.decisions.js';

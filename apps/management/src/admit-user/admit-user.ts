@@ -4,11 +4,15 @@ import { admitUser, AppError, type AdmittedUser, type ServiceContext } from '@at
 import { Streams, type EventContext, type Ids } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { registerUser, takeEmail } from '../management-user/management-user.decisions.js';
-import { managementUser, managementUserStream, type RegisteredUser } from '../management-user/management-user.state.js';
-import { userEmail } from '../management-user/user-email.claim.js';
-import { userIdentity } from '../management-user/user-identity.claim.js';
-import { People } from '../people/people.js';
+import { registerUser, takeEmail } from '../users/management-user/management-user.decisions.js';
+import {
+  managementUser,
+  managementUserStream,
+  type RegisteredUser,
+} from '../users/management-user/management-user.state.js';
+import { userEmail } from '../users/management-user/user-email.claim.js';
+import { userIdentity } from '../users/management-user/user-identity.claim.js';
+import { People } from '../users/people/people.js';
 
 const MAX_EMAIL = 254;
 const MAX_NAME = 255;

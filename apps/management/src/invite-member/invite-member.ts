@@ -6,7 +6,7 @@ import { idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { loadTenant } from '../tenant/load-tenant.js';
 import { tenantCaller } from '../caller/management-caller.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
-import { People } from '../people/people.js';
+import { People } from '../users/people/people.js';
 import { TenantChanges } from '../tenant-changes/tenant-changes.js';
 import { inviteMember as decide } from '../tenant/membership.decisions.js';
 import { invitationResult } from '../invitation/invitation-result.js';

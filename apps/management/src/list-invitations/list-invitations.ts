@@ -2,7 +2,7 @@ import { listInvitations, type Invitation, type ManagementContext, type PageOf }
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantCaller } from '../caller/management-caller.js';
-import { People } from '../people/people.js';
+import { People } from '../users/people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { memberStatus } from '../tenant/membership.decisions.js';
 import { loadTenant } from '../tenant/load-tenant.js';

@@ -4,7 +4,7 @@ import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantCaller } from '../caller/management-caller.js';
 import { loadTenant } from '../tenant/load-tenant.js';
 import { memberView } from '../people/member-view.js';
-import { People } from '../people/people.js';
+import { People } from '../users/people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { memberStatus } from '../tenant/membership.decisions.js';
 

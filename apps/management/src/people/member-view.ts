@@ -1,5 +1,5 @@
 import type { Member, MemberStatus, Role } from '@attestry/contracts';
-import type { Person } from './people.js';
+import type { Person } from '../users/people/people.js';
 
 export const memberView = (
   id: string,

@@ -7,7 +7,7 @@ import { invitationResult } from '../invitation/invitation-result.js';
 import { newInvitation } from '../invitation/new-invitation.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
 import { tenantCaller } from '../caller/management-caller.js';
-import { People } from '../people/people.js';
+import { People } from '../users/people/people.js';
 import { TenantChanges } from '../tenant-changes/tenant-changes.js';
 import { resendInvitation as decide, seenInvitation } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';

@@ -3,7 +3,7 @@ import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { tenantCaller } from '../caller/management-caller.js';
 import { memberView } from '../people/member-view.js';
-import { People } from '../people/people.js';
+import { People } from '../users/people/people.js';
 import { memberStatus, seenMember } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 

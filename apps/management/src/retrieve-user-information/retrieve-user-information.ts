@@ -1,7 +1,7 @@
 import { retrieveUserInformation, type ContextOf, type UserInformation } from '@attestry/contracts';
 import { Operation } from '@attestry/service-kit';
-import { registered } from '../management-user/management-user.decisions.js';
-import { People } from '../people/people.js';
+import { registered } from '../users/management-user/management-user.decisions.js';
+import { People } from '../users/people/people.js';
 import { userInformation } from '../people/user-information.js';
 
 @Operation(retrieveUserInformation)

@@ -15,7 +15,7 @@ import {
 import { isErased, KeyNotFound, Macs, Sealing } from '@attestry/keys';
 import { CHECKPOINTS, LOGGER, Metrics, PlatformConfig, type Logger } from '@attestry/service-kit';
 import { invitationToken } from '../invitation/invitation-token.js';
-import { People } from '../people/people.js';
+import { People } from '../users/people/people.js';
 import { memberStatus } from '../tenant/membership.decisions.js';
 import { tenant, tenantStream } from '../tenant/tenant.state.js';
 import { DeferredInvitations, type DeferredInvitation } from './deferred-invitations.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { unavailable } from '@attestry/contracts';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
-import { People } from '../people/people.js';
+import { People } from '../users/people/people.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 import { shownName } from '../tenant/shown-name.js';
 

@@ -2,9 +2,9 @@ import { updateUserInformation, type ContextOf, type UserInformation } from '@at
 import { Streams } from '@attestry/event-store';
 import { PLATFORM } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { nameUser, registered } from '../management-user/management-user.decisions.js';
-import { managementUser, managementUserStream } from '../management-user/management-user.state.js';
-import { People } from '../people/people.js';
+import { nameUser, registered } from '../users/management-user/management-user.decisions.js';
+import { managementUser, managementUserStream } from '../users/management-user/management-user.state.js';
+import { People } from '../users/people/people.js';
 import { userInformation } from '../people/user-information.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
 
