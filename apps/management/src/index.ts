@@ -16,14 +16,14 @@ export const managementService: ServiceDefinition = {
     { projection: invitationLinks, follows: 'domain' },
   ],
 };
-export { FIRST_MANAGEMENT_CLIENT_FILE } from './register-management-client/first-management-client.js';
+export { FIRST_MANAGEMENT_CLIENT_FILE } from './platform/register-management-client/first-management-client.js';
 export {
   managementClientOutcome,
   requestManagementClient,
-} from './register-management-client/management-client-request.js';
+} from './platform/register-management-client/management-client-request.js';
 export {
   registerManagementClient,
   type ManagementClientCredentials,
-} from './register-management-client/register-management-client.js';
+} from './platform/register-management-client/register-management-client.js';
 export { TokenKeys, type TokenKeyRotation } from './token-keys/token-keys.js';
 export { requestTokenKeyRotation, tokenKeyRotationOutcome } from './rotate-token-keys/token-key-request.js';

@@ -54,9 +54,9 @@ import {
   registerManagementClient,
   requestManagementClient,
 } from './index.js';
-import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
-import { requestFile, requestFolder } from './register-management-client/management-client-request.js';
-import { secretDigest } from './client-credentials/secret-digest.js';
+import { ManagementClientInbox } from './platform/register-management-client/management-client-inbox.js';
+import { requestFile, requestFolder } from './platform/register-management-client/management-client-request.js';
+import { secretDigest } from './platform/client-credentials/secret-digest.js';
 import { subdomain } from './tenant/subdomain.claim.js';
 import { tenant, tenantStream } from './tenant/tenant.state.js';
 

@@ -2,14 +2,11 @@ import { Module } from '@nestjs/common';
 import { Budgets } from '@attestry/service-kit';
 import { TenantDirectory } from './directory/tenant-directory.js';
 import { InvitationLinksReadModel } from './invitation-links/invitation-links.read-model.js';
-import { ClientAuthentication } from './client-credentials/client-authentication.js';
 import { TokenKeys } from './token-keys/token-keys.js';
 import { MailLimits } from './mail-limits/mail-limits.js';
 import { ManagementReactions } from './management.reactions.js';
 import { PurgeTenants } from './purge-tenants/purge-tenants.js';
 import { ReplayedPurges } from './purge-tenants/replayed-purges.js';
-import { FirstManagementClient } from './register-management-client/first-management-client.js';
-import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
 import { KeepTokenKeysFresh } from './rotate-token-keys/keep-token-keys-fresh.js';
 import { DeferredInvitations } from './send-invitations/deferred-invitations.js';
 import { Mailer } from './send-invitations/mailer.js';
@@ -25,16 +22,17 @@ import { Passwords } from './sign-in/passwords.js';
 import { TenantChanges } from './tenant-changes/tenant-changes.js';
 import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
 import { usersProviders } from './users/users.providers.js';
+import { platformProviders } from './platform/platform.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
   providers: [
     ...useCases,
     ...usersProviders,
+    ...platformProviders,
     // tokens
     TokenKeys,
     KeepTokenKeysFresh,
-    ClientAuthentication,
     // environments and tenants
     TenantDirectory,
     // people and members of tenants
@@ -52,9 +50,6 @@ import { useCases } from './use-cases.generated.js';
     FormGuard,
     InvitationLookup,
     BuiltInSignIn,
-    // management clients
-    FirstManagementClient,
-    ManagementClientInbox,
     // lists and reactions
     TenantListsReadModel,
     TenantChanges,

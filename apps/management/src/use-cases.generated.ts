@@ -15,7 +15,7 @@ import { ListInvitations } from './list-invitations/list-invitations.js';
 import { ListMembers } from './list-members/list-members.js';
 import { ListTenantEvents } from './list-tenant-events/list-tenant-events.js';
 import { ListTenants } from './list-tenants/list-tenants.js';
-import { LookUpManagementClient } from './look-up-management-client/look-up-management-client.js';
+import { LookUpManagementClient } from './platform/look-up-management-client/look-up-management-client.js';
 import { LookUpTenant } from './look-up-tenant/look-up-tenant.js';
 import { LookUpToken } from './look-up-token/look-up-token.js';
 import { ResendInvitation } from './resend-invitation/resend-invitation.js';

@@ -13,7 +13,7 @@ import { loadTenant } from '../tenant/load-tenant.js';
 import { tenantCaller } from '../caller/management-caller.js';
 import { TenantChanges } from '../tenant-changes/tenant-changes.js';
 import { createClient as decide } from '../tenant/tenant.decisions.js';
-import { newClientCredentials } from '../client-credentials/client-credentials.js';
+import { newClientCredentials } from '../platform/client-credentials/client-credentials.js';
 
 @Operation(createClient)
 export class CreateClient {

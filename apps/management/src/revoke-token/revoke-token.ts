@@ -5,14 +5,14 @@ import { PLATFORM, type SecretMac } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { hostOfAddress, canonicalHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
-import { ClientAuthentication } from '../client-credentials/client-authentication.js';
+import { ClientAuthentication } from '../platform/client-credentials/client-authentication.js';
 import { TokenKeys } from '../token-keys/token-keys.js';
 import {
   isManagementClientId,
   managementClient,
   managementClientStream,
-} from '../management-client/management-client.state.js';
-import { secretDigest } from '../client-credentials/secret-digest.js';
+} from '../platform/management-client/management-client.state.js';
+import { secretDigest } from '../platform/client-credentials/secret-digest.js';
 import { revokeToken as decide, type RevocableToken } from '../revoked-token/revoked-token.decisions.js';
 import { revokedToken, revokedTokenStream } from '../revoked-token/revoked-token.state.js';
 import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';

@@ -8,7 +8,7 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { newClientCredentials } from '../client-credentials/client-credentials.js';
+import { newClientCredentials } from '../platform/client-credentials/client-credentials.js';
 import { loadTenant } from '../tenant/load-tenant.js';
 import { tenantCaller } from '../caller/management-caller.js';
 import { rotateClientSecret as decide } from '../tenant/tenant.decisions.js';
