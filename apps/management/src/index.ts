@@ -2,8 +2,8 @@ import type { ServiceDefinition } from '@attestry/service-kit';
 import { invitationLinks } from './invitation-links/invitation-links.projection.js';
 import { ManagementModule } from './management.module.js';
 import { PUBLISHED } from './management.reactions.js';
-import { deletedTenants } from './purge-tenants/deleted-tenants.projection.js';
-import { tenantLists } from './tenant-lists/tenant-lists.projection.js';
+import { deletedTenants } from './tenants/purge-tenants/deleted-tenants.projection.js';
+import { tenantLists } from './tenants/tenant-lists/tenant-lists.projection.js';
 
 export const managementService: ServiceDefinition = {
   name: 'management',

@@ -3,9 +3,9 @@ import { Macs } from '@attestry/keys';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
 import { People } from '../users/people/people.js';
-import { TenantChanges } from '../tenant-changes/tenant-changes.js';
-import { acceptInvitation as decide } from '../tenant/membership.decisions.js';
-import { rolesOf } from '../tenant/tenant.decisions.js';
+import { TenantChanges } from '../tenants/tenant-changes/tenant-changes.js';
+import { acceptInvitation as decide } from '../tenants/tenant/membership.decisions.js';
+import { rolesOf } from '../tenants/tenant/tenant.decisions.js';
 
 /** The tenant stream's expected revision ensures single use. */
 @Operation(acceptInvitation)

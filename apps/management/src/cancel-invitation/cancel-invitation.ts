@@ -1,7 +1,7 @@
 import { cancelInvitation, type ManagementContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { TenantChanges } from '../tenant-changes/tenant-changes.js';
-import { cancelInvitation as decide } from '../tenant/membership.decisions.js';
+import { TenantChanges } from '../tenants/tenant-changes/tenant-changes.js';
+import { cancelInvitation as decide } from '../tenants/tenant/membership.decisions.js';
 
 /** Of a concurrent cancellation and acceptance one succeeds: both are in the tenant's stream. */
 @Operation(cancelInvitation)

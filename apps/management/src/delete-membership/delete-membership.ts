@@ -1,7 +1,7 @@
 import { deleteMembership, type ManagementContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { TenantChanges } from '../tenant-changes/tenant-changes.js';
-import { removeMember } from '../tenant/membership.decisions.js';
+import { TenantChanges } from '../tenants/tenant-changes/tenant-changes.js';
+import { removeMember } from '../tenants/tenant/membership.decisions.js';
 
 /** Roles are read from the tenant's stream at every call, so that the removal takes effect with the next one. */
 @Operation(deleteMembership)

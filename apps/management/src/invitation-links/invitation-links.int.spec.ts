@@ -25,8 +25,8 @@ import {
 import { countReads, hostFetch, MailReceiver, TEST_SETTINGS, waitUntil, type ReadCount } from '@attestry/testing';
 import { managementService } from '../index.js';
 import { InvitationLinksReadModel } from './invitation-links.read-model.js';
-import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { TenantListsReadModel } from '../tenants/tenant-lists/tenant-lists.read-model.js';
+import { tenant, tenantStream } from '../tenants/tenant/tenant.state.js';
 
 const START_MS = 120_000;
 /** Events that the tenant's stream has before any link is opened. */

@@ -1,7 +1,7 @@
 import { readEvent } from '@attestry/event-store';
 import { createTable, type Projection } from '@attestry/read-model';
 import type { Transaction } from 'kysely';
-import { tenant } from '../tenant/tenant.state.js';
+import { tenant } from '../tenants/tenant/tenant.state.js';
 
 /** `used` by an acceptance, `replaced` by a newer invitation of the same person, `withdrawn` by anything else. */
 export type InvitationStatus = 'open' | 'used' | 'replaced' | 'withdrawn';

@@ -1,6 +1,6 @@
 import type { InvitationResult } from '@attestry/contracts';
-import { memberStatus } from '../tenant/membership.decisions.js';
-import type { TenantState } from '../tenant/tenant.state.js';
+import { memberStatus } from '../tenants/tenant/membership.decisions.js';
+import type { TenantState } from '../tenants/tenant/tenant.state.js';
 
 /** Response to the sender of the invitation; `state` holds the invitation. */
 export const invitationResult = (state: TenantState, userId: string, now: string): InvitationResult => {

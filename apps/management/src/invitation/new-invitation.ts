@@ -2,7 +2,7 @@ import type { ContextOf, inviteMember } from '@attestry/contracts';
 import type { Ids } from '@attestry/event-store';
 import { randomSecret, type Macs, type Sealing } from '@attestry/keys';
 import { bytesFor, idFor, sealIdempotently } from '@attestry/service-kit';
-import type { InvitationFacts } from '../tenant/membership.decisions.js';
+import type { InvitationFacts } from '../tenants/tenant/membership.decisions.js';
 
 /**
  * Input of an invitation. The event contains the link's secret twice: as the MAC for its verification, and sealed under a separate

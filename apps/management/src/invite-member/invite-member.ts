@@ -3,12 +3,12 @@ import { inviteMember, type ContextOf, type InvitationResult, type ManagementCon
 import { Streams, type Ids } from '@attestry/event-store';
 import { Macs, Sealing } from '@attestry/keys';
 import { idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { loadTenant } from '../tenant/load-tenant.js';
-import { tenantCaller } from '../caller/management-caller.js';
+import { loadTenant } from '../tenants/tenant/load-tenant.js';
+import { tenantCaller } from '../tenants/caller/management-caller.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
 import { People } from '../users/people/people.js';
-import { TenantChanges } from '../tenant-changes/tenant-changes.js';
-import { inviteMember as decide } from '../tenant/membership.decisions.js';
+import { TenantChanges } from '../tenants/tenant-changes/tenant-changes.js';
+import { inviteMember as decide } from '../tenants/tenant/membership.decisions.js';
 import { invitationResult } from '../invitation/invitation-result.js';
 import { newInvitation } from '../invitation/new-invitation.js';
 

@@ -6,13 +6,13 @@ import { CLOCK, IDS, Operation, PlatformConfig, type RequestOf } from '@attestry
 import { ClientAuthentication } from '../platform/client-credentials/client-authentication.js';
 import { secretDigest } from '../platform/client-credentials/secret-digest.js';
 import { secretIdOf } from '../platform/client-credentials/secret-id.js';
-import { TenantDirectory } from '../directory/tenant-directory.js';
+import { TenantDirectory } from '../tenants/directory/tenant-directory.js';
 import {
   isManagementClientId,
   managementClient,
   managementClientStream,
 } from '../platform/management-client/management-client.state.js';
-import { liveSecrets } from '../tenant/tenant.decisions.js';
+import { liveSecrets } from '../tenants/tenant/tenant.decisions.js';
 import { TokenKeys } from '../token-keys/token-keys.js';
 import { tokenAudience, withAudienceAdvice, type PlatformHosts, type TokenAudience } from './token-audience.js';
 import { isMissing, parseTokenRequest } from './token-request.js';

@@ -1,9 +1,9 @@
 import { listClients, type TenantClient, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { tenantCaller } from '../caller/management-caller.js';
-import { loadTenant } from '../tenant/load-tenant.js';
-import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { tenantCaller } from '../tenants/caller/management-caller.js';
+import { loadTenant } from '../tenants/tenant/load-tenant.js';
+import { TenantListsReadModel } from '../tenants/tenant-lists/tenant-lists.read-model.js';
 import { clientView } from '../tenant/client-view.js';
 
 /** The tenant's stream decides about access, so that a deleted tenant's clients disappear at once. */

@@ -1,11 +1,11 @@
 import { listInvitations, type Invitation, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { tenantCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../tenants/caller/management-caller.js';
 import { People } from '../users/people/people.js';
-import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { memberStatus } from '../tenant/membership.decisions.js';
-import { loadTenant } from '../tenant/load-tenant.js';
+import { TenantListsReadModel } from '../tenants/tenant-lists/tenant-lists.read-model.js';
+import { memberStatus } from '../tenants/tenant/membership.decisions.js';
+import { loadTenant } from '../tenants/tenant/load-tenant.js';
 
 /** Like the list of members: the stream decides which invitations are open, even when the list lags. */
 @Operation(listInvitations)

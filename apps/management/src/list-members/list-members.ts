@@ -1,12 +1,12 @@
 import { listMembers, type ManagementContext, type Member, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { tenantCaller } from '../caller/management-caller.js';
-import { loadTenant } from '../tenant/load-tenant.js';
+import { tenantCaller } from '../tenants/caller/management-caller.js';
+import { loadTenant } from '../tenants/tenant/load-tenant.js';
 import { memberView } from '../people/member-view.js';
 import { People } from '../users/people/people.js';
-import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { memberStatus } from '../tenant/membership.decisions.js';
+import { TenantListsReadModel } from '../tenants/tenant-lists/tenant-lists.read-model.js';
+import { memberStatus } from '../tenants/tenant/membership.decisions.js';
 
 /**
  * People, oldest first; machine clients are not members. Memberships are read from the tenant's stream, so that a removed member disappears

@@ -6,11 +6,11 @@ import { IDS, Operation, type RequestOf } from '@attestry/service-kit';
 import { invitationResult } from '../invitation/invitation-result.js';
 import { newInvitation } from '../invitation/new-invitation.js';
 import { MailLimits } from '../mail-limits/mail-limits.js';
-import { tenantCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../tenants/caller/management-caller.js';
 import { People } from '../users/people/people.js';
-import { TenantChanges } from '../tenant-changes/tenant-changes.js';
-import { resendInvitation as decide, seenInvitation } from '../tenant/membership.decisions.js';
-import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { TenantChanges } from '../tenants/tenant-changes/tenant-changes.js';
+import { resendInvitation as decide, seenInvitation } from '../tenants/tenant/membership.decisions.js';
+import { tenant, tenantStream } from '../tenants/tenant/tenant.state.js';
 
 /** Sent by the reaction that sends every invitation. */
 @Operation(resendInvitation)

@@ -1,10 +1,10 @@
 import { retrieveClient, type TenantClient, type ManagementContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { tenantCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../tenants/caller/management-caller.js';
 import { clientView } from '../tenant/client-view.js';
-import { requireClient } from '../tenant/tenant.decisions.js';
-import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { requireClient } from '../tenants/tenant/tenant.decisions.js';
+import { tenant, tenantStream } from '../tenants/tenant/tenant.state.js';
 
 @Operation(retrieveClient)
 export class RetrieveClient {

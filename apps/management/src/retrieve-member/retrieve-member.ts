@@ -1,11 +1,11 @@
 import { notFound, retrieveMember, type ManagementContext, type Member } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { tenantCaller } from '../caller/management-caller.js';
+import { tenantCaller } from '../tenants/caller/management-caller.js';
 import { memberView } from '../people/member-view.js';
 import { People } from '../users/people/people.js';
-import { memberStatus, seenMember } from '../tenant/membership.decisions.js';
-import { tenant, tenantStream } from '../tenant/tenant.state.js';
+import { memberStatus, seenMember } from '../tenants/tenant/membership.decisions.js';
+import { tenant, tenantStream } from '../tenants/tenant/tenant.state.js';
 
 @Operation(retrieveMember)
 export class RetrieveMember {

@@ -3,7 +3,7 @@ import { unavailable } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { ExpiringState, isErased, PLATFORM } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
-import type { MemberInvitedData } from '../tenant/tenant.events.js';
+import type { MemberInvitedData } from '../tenants/tenant/tenant.events.js';
 
 /** Must not change: the list is stored under this name with the keys. */
 const NAME = 'deferred invitations';

@@ -1,4 +1,4 @@
-import { shownName } from '../tenant/shown-name.js';
+import { shownName } from '../tenants/tenant/shown-name.js';
 
 export interface Mail {
   to: string;

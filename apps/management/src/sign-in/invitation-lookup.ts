@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { unavailable } from '@attestry/contracts';
 import { InvitationLinksReadModel } from '../invitation-links/invitation-links.read-model.js';
 import { People } from '../users/people/people.js';
-import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
-import { shownName } from '../tenant/shown-name.js';
+import { TenantListsReadModel } from '../tenants/tenant-lists/tenant-lists.read-model.js';
+import { shownName } from '../tenants/tenant/shown-name.js';
 
 /** Why a link is no longer valid. */
 export type DeadLink = 'unknown' | 'used' | 'expired' | 'replaced' | 'withdrawn';

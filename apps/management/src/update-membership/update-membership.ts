@@ -1,7 +1,7 @@
 import { updateMembership, type ManagementContext, type MembershipUpdate } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { TenantChanges } from '../tenant-changes/tenant-changes.js';
-import { updateMembership as decide } from '../tenant/membership.decisions.js';
+import { TenantChanges } from '../tenants/tenant-changes/tenant-changes.js';
+import { updateMembership as decide } from '../tenants/tenant/membership.decisions.js';
 
 @Operation(updateMembership)
 export class UpdateMembership {

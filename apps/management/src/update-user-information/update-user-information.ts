@@ -6,7 +6,7 @@ import { nameUser, registered } from '../users/management-user/management-user.d
 import { managementUser, managementUserStream } from '../users/management-user/management-user.state.js';
 import { People } from '../users/people/people.js';
 import { userInformation } from '../people/user-information.js';
-import { TenantListsReadModel } from '../tenant-lists/tenant-lists.read-model.js';
+import { TenantListsReadModel } from '../tenants/tenant-lists/tenant-lists.read-model.js';
 
 @Operation(updateUserInformation)
 export class UpdateUserInformation {

@@ -3,8 +3,8 @@ import type { RecordedEvent } from '@attestry/event-store';
 import { readEvent } from '@attestry/event-store';
 import { insertRows, createTable, type Projection } from '@attestry/read-model';
 import type { Transaction } from 'kysely';
-import type { ManagementUserEvent } from '../users/management-user/management-user.events.js';
-import { managementUser } from '../users/management-user/management-user.state.js';
+import type { ManagementUserEvent } from '../../users/management-user/management-user.events.js';
+import { managementUser } from '../../users/management-user/management-user.state.js';
 import type { TenantEvent } from '../tenant/tenant.events.js';
 import { tenant } from '../tenant/tenant.state.js';
 

@@ -1,7 +1,7 @@
 import { lookUpTenant, type DirectoryAnswer } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
 import { TenantDirectory, type TenantEntry } from '../directory/tenant-directory.js';
-import { secretIdOf } from '../platform/client-credentials/secret-id.js';
+import { secretIdOf } from '../../platform/client-credentials/secret-id.js';
 
 /** Finds active tenants; with both a host and an id given, the tenant that has both. With a host alone also a deleted one. */
 @Operation(lookUpTenant)

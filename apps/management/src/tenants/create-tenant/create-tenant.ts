@@ -11,7 +11,7 @@ import {
 import { NO_STREAM, Streams, type Clock, type EventContext, type Ids } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
-import { newClientCredentials } from '../platform/client-credentials/client-credentials.js';
+import { newClientCredentials } from '../../platform/client-credentials/client-credentials.js';
 import { tenantHost } from '../directory/hosts.js';
 import { TenantDirectory } from '../directory/tenant-directory.js';
 import { managementCaller } from '../caller/management-caller.js';

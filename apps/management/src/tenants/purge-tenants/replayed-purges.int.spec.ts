@@ -6,7 +6,7 @@ import { createTenant, deleteTenant, type ManagementContext } from '@attestry/co
 import { ERASED } from '@attestry/keys';
 import { openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
 import { restoreKeys, TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { managementService } from '../index.js';
+import { managementService } from '../../index.js';
 import { tenantStream } from '../tenant/tenant.state.js';
 import { PurgeTenants } from './purge-tenants.js';
 
