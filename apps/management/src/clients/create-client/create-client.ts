@@ -9,11 +9,11 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
-import { loadTenant } from '../tenants/tenant/load-tenant.js';
-import { tenantCaller } from '../tenants/caller/management-caller.js';
-import { TenantChanges } from '../tenants/tenant-changes/tenant-changes.js';
-import { createClient as decide } from '../tenants/tenant/tenant.decisions.js';
-import { newClientCredentials } from '../platform/client-credentials/client-credentials.js';
+import { loadTenant } from '../../tenants/tenant/load-tenant.js';
+import { tenantCaller } from '../../tenants/caller/management-caller.js';
+import { TenantChanges } from '../../tenants/tenant-changes/tenant-changes.js';
+import { createClient as decide } from '../../tenants/tenant/tenant.decisions.js';
+import { newClientCredentials } from '../../platform/client-credentials/client-credentials.js';
 
 @Operation(createClient)
 export class CreateClient {

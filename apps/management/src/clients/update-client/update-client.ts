@@ -1,8 +1,8 @@
 import { updateClient, type TenantClient, type ManagementContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { TenantChanges } from '../tenants/tenant-changes/tenant-changes.js';
-import { clientView } from '../tenant/client-view.js';
-import { updateClient as decide } from '../tenants/tenant/tenant.decisions.js';
+import { TenantChanges } from '../../tenants/tenant-changes/tenant-changes.js';
+import { clientView } from '../client-view/client-view.js';
+import { updateClient as decide } from '../../tenants/tenant/tenant.decisions.js';
 
 @Operation(updateClient)
 export class UpdateClient {

@@ -1,7 +1,7 @@
 import { deleteClient, type ManagementContext } from '@attestry/contracts';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { TenantChanges } from '../tenants/tenant-changes/tenant-changes.js';
-import { deleteClient as decide } from '../tenants/tenant/tenant.decisions.js';
+import { TenantChanges } from '../../tenants/tenant-changes/tenant-changes.js';
+import { deleteClient as decide } from '../../tenants/tenant/tenant.decisions.js';
 
 @Operation(deleteClient)
 export class DeleteClient {

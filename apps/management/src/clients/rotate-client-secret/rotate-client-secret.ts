@@ -8,11 +8,11 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { newClientCredentials } from '../platform/client-credentials/client-credentials.js';
-import { loadTenant } from '../tenants/tenant/load-tenant.js';
-import { tenantCaller } from '../tenants/caller/management-caller.js';
-import { rotateClientSecret as decide } from '../tenants/tenant/tenant.decisions.js';
-import { tenant, tenantStream } from '../tenants/tenant/tenant.state.js';
+import { newClientCredentials } from '../../platform/client-credentials/client-credentials.js';
+import { loadTenant } from '../../tenants/tenant/load-tenant.js';
+import { tenantCaller } from '../../tenants/caller/management-caller.js';
+import { rotateClientSecret as decide } from '../../tenants/tenant/tenant.decisions.js';
+import { tenant, tenantStream } from '../../tenants/tenant/tenant.state.js';
 
 /** Tokens end with the secret that they were issued for, at the end of its overlap (ADR 0047). */
 @Operation(rotateClientSecret)

@@ -1,10 +1,10 @@
 import { listClients, type TenantClient, type ManagementContext, type PageOf } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { tenantCaller } from '../tenants/caller/management-caller.js';
-import { loadTenant } from '../tenants/tenant/load-tenant.js';
-import { TenantListsReadModel } from '../tenants/tenant-lists/tenant-lists.read-model.js';
-import { clientView } from '../tenant/client-view.js';
+import { tenantCaller } from '../../tenants/caller/management-caller.js';
+import { loadTenant } from '../../tenants/tenant/load-tenant.js';
+import { TenantListsReadModel } from '../../tenants/tenant-lists/tenant-lists.read-model.js';
+import { clientView } from '../client-view/client-view.js';
 
 /** The tenant's stream decides about access, so that a deleted tenant's clients disappear at once. */
 @Operation(listClients)
