@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
-import { invitationLinks } from './invitation-links/invitation-links.projection.js';
+import { invitationLinks } from './people/invitation-links/invitation-links.projection.js';
 import { ManagementModule } from './management.module.js';
 import { PUBLISHED } from './management.reactions.js';
 import { deletedTenants } from './tenants/purge-tenants/deleted-tenants.projection.js';
