@@ -25,5 +25,5 @@ export {
   registerManagementClient,
   type ManagementClientCredentials,
 } from './platform/register-management-client/register-management-client.js';
-export { TokenKeys, type TokenKeyRotation } from './token-keys/token-keys.js';
-export { requestTokenKeyRotation, tokenKeyRotationOutcome } from './rotate-token-keys/token-key-request.js';
+export { TokenKeys, type TokenKeyRotation } from './tokens/token-keys/token-keys.js';
+export { requestTokenKeyRotation, tokenKeyRotationOutcome } from './tokens/rotate-token-keys/token-key-request.js';

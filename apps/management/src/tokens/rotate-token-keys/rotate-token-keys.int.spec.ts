@@ -12,7 +12,7 @@ import {
   type RunningServices,
 } from '@attestry/service-kit';
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { managementService } from '../index.js';
+import { managementService } from '../../index.js';
 import { TokenKeys } from '../token-keys/token-keys.js';
 import { KeepTokenKeysFresh } from './keep-token-keys-fresh.js';
 import { requestTokenKeyRotation, tokenKeyRotationOutcome } from './token-key-request.js';

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '@attestry/keys';
 import type { TokenKeyRotation } from '../token-keys/token-keys.js';
-import { writeAtomically } from '../platform/register-management-client/write-atomically.js';
+import { writeAtomically } from '../../platform/register-management-client/write-atomically.js';
 
 /**
  * How the token keys are rotated while a platform runs on the data folder: the command writes a request with an id, the

@@ -1,5 +1,5 @@
 import { AppError, type Environment } from '@attestry/contracts';
-import { canonicalHost, hostOfAddress, splitTenantHost } from '../tenants/directory/hosts.js';
+import { canonicalHost, hostOfAddress, splitTenantHost } from '../../tenants/directory/hosts.js';
 
 export interface PlatformHosts {
   scheme: 'http' | 'https';

@@ -3,20 +3,20 @@ import { isUuid, oauthError, revokeToken, type ContextOf, type RevokedToken } fr
 import { Streams, type Clock } from '@attestry/event-store';
 import { PLATFORM, type SecretMac } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { hostOfAddress, canonicalHost } from '../tenants/directory/hosts.js';
-import { TenantDirectory } from '../tenants/directory/tenant-directory.js';
-import { ClientAuthentication } from '../platform/client-credentials/client-authentication.js';
+import { hostOfAddress, canonicalHost } from '../../tenants/directory/hosts.js';
+import { TenantDirectory } from '../../tenants/directory/tenant-directory.js';
+import { ClientAuthentication } from '../../platform/client-credentials/client-authentication.js';
 import { TokenKeys } from '../token-keys/token-keys.js';
 import {
   isManagementClientId,
   managementClient,
   managementClientStream,
-} from '../platform/management-client/management-client.state.js';
-import { secretDigest } from '../platform/client-credentials/secret-digest.js';
+} from '../../platform/management-client/management-client.state.js';
+import { secretDigest } from '../../platform/client-credentials/secret-digest.js';
 import { revokeToken as decide, type RevocableToken } from '../revoked-token/revoked-token.decisions.js';
 import { revokedToken, revokedTokenStream } from '../revoked-token/revoked-token.state.js';
-import { TenantListsReadModel } from '../tenants/tenant-lists/tenant-lists.read-model.js';
-import { liveSecrets } from '../tenants/tenant/tenant.decisions.js';
+import { TenantListsReadModel } from '../../tenants/tenant-lists/tenant-lists.read-model.js';
+import { liveSecrets } from '../../tenants/tenant/tenant.decisions.js';
 import { parseRevocationRequest } from './revocation-request.js';
 
 /** A tenant's client, and its secrets. */

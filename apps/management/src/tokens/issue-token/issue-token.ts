@@ -3,16 +3,16 @@ import { issueToken, oauthError, type ContextOf, type Role, type TokenResponse }
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import type { SecretMac } from '@attestry/keys';
 import { CLOCK, IDS, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
-import { ClientAuthentication } from '../platform/client-credentials/client-authentication.js';
-import { secretDigest } from '../platform/client-credentials/secret-digest.js';
-import { secretIdOf } from '../platform/client-credentials/secret-id.js';
-import { TenantDirectory } from '../tenants/directory/tenant-directory.js';
+import { ClientAuthentication } from '../../platform/client-credentials/client-authentication.js';
+import { secretDigest } from '../../platform/client-credentials/secret-digest.js';
+import { secretIdOf } from '../../platform/client-credentials/secret-id.js';
+import { TenantDirectory } from '../../tenants/directory/tenant-directory.js';
 import {
   isManagementClientId,
   managementClient,
   managementClientStream,
-} from '../platform/management-client/management-client.state.js';
-import { liveSecrets } from '../tenants/tenant/tenant.decisions.js';
+} from '../../platform/management-client/management-client.state.js';
+import { liveSecrets } from '../../tenants/tenant/tenant.decisions.js';
 import { TokenKeys } from '../token-keys/token-keys.js';
 import { tokenAudience, withAudienceAdvice, type PlatformHosts, type TokenAudience } from './token-audience.js';
 import { isMissing, parseTokenRequest } from './token-request.js';
