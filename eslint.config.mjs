@@ -178,7 +178,7 @@ const useCases = new Map();
 const useCasesApart = importRule(
   {
     imported:
-      "'{{path}}' belongs to the use case '{{useCase}}', which only its own files, the module and the generated list of use cases import: what others need goes to the folder of a noun or to a folder of its own (architecture, Use cases, not layers).",
+      "'{{path}}' belongs to the use case '{{useCase}}', which only its own files, the lists of providers and the generated list of use cases import: what others need goes to the folder of a noun or to a folder of its own (architecture, Use cases, not layers).",
   },
   (file, target) => {
     const useCase = useCaseOf(`${target}/`);
@@ -288,7 +288,7 @@ export default tseslint.config(
   },
   {
     files: ['apps/*/src/**/*.ts'],
-    ignores: [...specs, 'apps/*/src/*.module.ts', 'apps/*/src/use-cases.generated.ts'],
+    ignores: [...specs, 'apps/*/src/*.module.ts', 'apps/*/src/*/*.providers.ts', 'apps/*/src/use-cases.generated.ts'],
     rules: { 'attestry/use-cases-apart': 'error' },
   },
   {

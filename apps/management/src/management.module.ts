@@ -16,9 +16,7 @@ import { useCases } from './use-cases.generated.js';
     ...tenantsProviders,
     ...peopleProviders,
     ...tokensProviders,
-    // people and members of tenants
     Budgets,
-    // lists and reactions
     ManagementReactions,
   ],
 })
