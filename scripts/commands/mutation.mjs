@@ -55,7 +55,7 @@ const areas = {
     without: /\/(postgres|redis)\/|\.jobs\.ts$/,
     specs: ['libs/keys/src/embedded/*.contract.spec.ts'],
   },
-  outbound: { files: ['libs/service-kit/src/outbound*.ts'] },
+  outbound: { files: ['libs/service-kit/src/outbound/outbound*.ts'] },
   gateway: { files: ['apps/gateway/src/pipeline/*.ts'] },
 };
 

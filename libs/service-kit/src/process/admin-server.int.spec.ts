@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { AdminServer } from './admin-server.js';
 import { Health } from './health.js';
-import { Metrics } from './metrics/metrics.js';
+import { Metrics } from '../metrics/metrics.js';
 
 describe('the admin server', () => {
   let health: Health;

@@ -1,7 +1,7 @@
 import type { Lease, Leases } from '@attestry/event-store';
 import { waitUntil } from '@attestry/testing';
-import { Health } from './health.js';
-import { createLogger } from './logger.js';
+import { Health } from '../process/health.js';
+import { createLogger } from '../process/logger.js';
 import { PeriodicWork } from './periodic-work.js';
 
 const lease: Lease = { name: 'a.work', holder: 'h', epoch: 1, expiresAt: 0 };

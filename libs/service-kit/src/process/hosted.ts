@@ -1,10 +1,10 @@
 import type { DynamicModule, Provider, Type } from '@nestjs/common';
 import { busRights, type BusParticipant } from '@attestry/contracts';
 import { MessageBus, RestrictedBus } from '@attestry/messaging';
-import type { ProcessEngines } from './engines/engines.js';
-import { OperationRecorder } from './operation-recorder.js';
-import { Reactions } from './reactions.js';
-import { ServiceClient } from './service-client.js';
+import type { ProcessEngines } from '../engines/engines.js';
+import { OperationRecorder } from '../operations/operation-recorder.js';
+import { Reactions } from '../followers/reactions.js';
+import { ServiceClient } from '../operations/service-client.js';
 
 /** What a process can host: the gateway or a service. */
 export interface Hosted {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { LeasedWorker, type Leases, type Term } from '@attestry/event-store';
-import type { Health } from './health.js';
-import type { Logger } from './logger.js';
+import type { Health } from '../process/health.js';
+import type { Logger } from '../process/logger.js';
 
 export interface PeriodicWorkOptions {
   /** Of the lease and in readiness; permanent. */

@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { OperationContext } from '@attestry/contracts';
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { traceIdOf } from './tracing/tracing.js';
+import { traceIdOf } from '../tracing/tracing.js';
 
 export type { Logger };
 

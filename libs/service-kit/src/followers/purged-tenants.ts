@@ -2,7 +2,7 @@ import type { ServiceName } from '@attestry/contracts';
 import type { Aggregate, RecordedEvent, Streams } from '@attestry/event-store';
 import type { SelectiveProjection } from '@attestry/read-model';
 import type { Kysely } from 'kysely';
-import { serviceContext } from './event-context.js';
+import { serviceContext } from '../operations/event-context.js';
 import type { Reactions } from './reactions.js';
 
 type PurgedTenantEvent = { type: 'TenantForgotten'; data: { tenantId: string } };

@@ -1,6 +1,6 @@
 import type { OnModuleInit } from '@nestjs/common';
 import type { Projection, ReadModels, RunningProjection } from '@attestry/read-model';
-import type { Health } from './health.js';
+import type { Health } from '../process/health.js';
 
 /** Starts a projection and shows it in readiness. */
 export const startProjection = async <Tables>(

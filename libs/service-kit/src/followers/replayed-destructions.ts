@@ -7,8 +7,8 @@ import {
   type RecordedEvent,
 } from '@attestry/event-store';
 import type { KeyCheckpoints } from '@attestry/keys';
-import type { Health } from './health.js';
-import type { Logger } from './logger.js';
+import type { Health } from '../process/health.js';
+import type { Logger } from '../process/logger.js';
 
 /**
  * Destroys again the keys that events name as destroyed. Its checkpoint is stored in the key store itself: a restored older copy contains

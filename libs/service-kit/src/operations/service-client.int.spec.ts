@@ -20,11 +20,11 @@ import {
   type OperationRequest,
 } from '@attestry/contracts';
 import { NotPermitted } from '@attestry/messaging';
-import { parseConfig } from './config.js';
-import type { Engines } from './engines/engines.js';
-import { openEngines } from './engines/open-engines.js';
-import { busOf } from './hosted.js';
-import { startServices, type RunningServices } from './serve.js';
+import { parseConfig } from '../config/config.js';
+import type { Engines } from '../engines/engines.js';
+import { openEngines } from '../engines/open-engines.js';
+import { busOf } from '../process/hosted.js';
+import { startServices, type RunningServices } from '../process/serve.js';
 import { ServiceClient } from './service-client.js';
 import { Operation } from './use-case.js';
 

@@ -1,6 +1,6 @@
 import { backOffMs, type BackOff } from '@attestry/event-store';
 import { LRUCache } from 'lru-cache';
-import type { Logger } from './logger.js';
+import type { Logger } from '../process/logger.js';
 
 export interface FailingRowsOptions {
   logger: Logger;

@@ -10,7 +10,7 @@ import {
 } from '@attestry/contracts';
 import { backOffMs, type Clock, type Ids } from '@attestry/event-store';
 import { inTime, type MessageBus, type OutgoingMessage } from '@attestry/messaging';
-import type { Logger } from './logger.js';
+import type { Logger } from '../process/logger.js';
 import { RepeatedRecords, type RepeatedCall } from './repeated-records.js';
 
 /** Least time for an awaited message at the deadline, milliseconds. */

@@ -1,6 +1,6 @@
 import { httpAnswer } from '@attestry/contracts';
 import { documentAnswer } from './document-answer.js';
-import { frozenData } from './frozen-data.js';
+import { frozenData } from '../shapes/frozen-data.js';
 
 const of = (result: unknown, held = 'none') => documentAnswer(result, 200, held)?.$document;
 

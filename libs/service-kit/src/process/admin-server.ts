@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Health } from './health.js';
-import type { Metrics } from './metrics/metrics.js';
+import type { Metrics } from '../metrics/metrics.js';
 
 export interface AdminServerOptions {
   /** 0 selects a free port. */

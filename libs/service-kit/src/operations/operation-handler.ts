@@ -12,17 +12,17 @@ import {
 import type { Clock } from '@attestry/event-store';
 import type { BusContext, Reply } from '@attestry/messaging';
 import { refusalFields } from './refusal-fields.js';
-import { requestFields, type LoggedContext, type Logger } from './logger.js';
+import { requestFields, type LoggedContext, type Logger } from '../process/logger.js';
 import { CallRecord } from './call-record.js';
 import { checkCaller } from './check-caller.js';
 import { documentAnswer } from './document-answer.js';
-import { freezeDeep, frozenData } from './frozen-data.js';
+import { freezeDeep, frozenData } from '../shapes/frozen-data.js';
 import { contextFromHeaders } from './operation-headers.js';
 import type { OperationRecorders } from './operation-recorder.js';
-import type { IdempotentCalls } from './idempotency/idempotent-calls.js';
+import type { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import type { UseCase } from './use-case.js';
-import { checkRequest } from './validation.js';
-import type { WrittenBytes } from './written-bytes/written-bytes.js';
+import { checkRequest } from '../shapes/validation.js';
+import type { WrittenBytes } from '../written-bytes/written-bytes.js';
 
 /** The buses of a process, by the kind of operation they carry. */
 export interface OperationBuses {

@@ -6,7 +6,7 @@ import type { RecordedEvent } from '@attestry/event-store';
 import { repository, waitUntil } from '@attestry/testing';
 import { COPIER, note, noteCopy, noteTaken, openNotes, startNotes } from '@attestry/testing/services';
 import { publisherOf, type Reactions } from './reactions.js';
-import type { Engines } from './engines/engines.js';
+import type { Engines } from '../engines/engines.js';
 
 const PROGRAM = join(repository, 'libs/testing/dist/killed-reactions-program.js');
 /** Enough for several batches after the first, with which the checkpoint is stored. */

@@ -2,8 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { ParsedSettings, ProviderHosts } from './config.js';
-import { engineConnections } from './engines/engine-connections.js';
+import type { ParsedSettings, ProviderHosts } from '../config/config.js';
+import { engineConnections } from '../engines/engine-connections.js';
 
 /** Services of cloud providers for the machine itself, with its credentials: AWS, Google Cloud, Oracle, Scaleway. Those of IPv4 are link-local. */
 const CLOUD_METADATA = ['fd00:ec2::/32', 'fd20:ce::/32', 'fd00:c1::/32', 'fd00:42::/32'].map((range) =>

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { CHAIN_START, chainEvent, EmbeddedEventStore, type RecordedEvent } from '@attestry/event-store';
 import { KeyCheckpoints } from '@attestry/keys';
 import { waitUntil } from '@attestry/testing';
-import { Health } from './health.js';
-import { createLogger } from './logger.js';
+import { Health } from '../process/health.js';
+import { createLogger } from '../process/logger.js';
 import { ReplayedDestructions } from './replayed-destructions.js';
 
 const NAME = 'a.destructions';

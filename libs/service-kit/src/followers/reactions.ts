@@ -18,12 +18,12 @@ import {
   type ListenerOptions,
   type OutgoingMessage,
 } from '@attestry/messaging';
-import { Health } from './health.js';
-import type { Logger } from './logger.js';
-import { Metrics } from './metrics/metrics.js';
-import { batchSpans } from './tracing/batch-spans.js';
-import { Tracing } from './tracing/tracing.js';
-import { CHECKPOINTS, LOGGER } from './tokens.js';
+import { Health } from '../process/health.js';
+import type { Logger } from '../process/logger.js';
+import { Metrics } from '../metrics/metrics.js';
+import { batchSpans } from '../tracing/batch-spans.js';
+import { Tracing } from '../tracing/tracing.js';
+import { CHECKPOINTS, LOGGER } from '../config/tokens.js';
 
 /** An integration event that derives from a stored event. */
 export interface Fact {

@@ -11,7 +11,7 @@ import {
   type WireAppError,
 } from '@attestry/contracts';
 import { MessageBus, NotPermitted, RequestFailed, type Reply } from '@attestry/messaging';
-import { frozenData } from './frozen-data.js';
+import { frozenData } from '../shapes/frozen-data.js';
 import type { LocalOperations } from './local-operations.js';
 import { contextToHeaders } from './operation-headers.js';
 import type { RequestOf, ResponseOf } from './use-case.js';

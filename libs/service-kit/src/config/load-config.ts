@@ -12,8 +12,8 @@ import {
   type BusUser,
   type EnginesInspection,
   type Lookup,
-} from './engines/inspect-engines.js';
-import { natsOptions } from './engines/nats-options.js';
+} from '../engines/inspect-engines.js';
+import { natsOptions } from '../engines/nats-options.js';
 
 export interface InspectOptions {
   purpose?: Purpose;

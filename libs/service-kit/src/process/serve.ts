@@ -3,15 +3,15 @@ import { DiscoveryModule, DiscoveryService, NestFactory } from '@nestjs/core';
 import { CommandBus, CqrsModule, QueryBus } from '@nestjs/cqrs';
 import { operationsOf } from '@attestry/contracts';
 import { BusTransport, type Serving } from '@attestry/messaging';
-import { discoverUseCases } from './discover-use-cases.js';
-import type { ProcessEngines } from './engines/engines.js';
-import { EnginesModule } from './engines/engines.module.js';
+import { discoverUseCases } from '../operations/discover-use-cases.js';
+import type { ProcessEngines } from '../engines/engines.js';
+import { EnginesModule } from '../engines/engines.module.js';
 import { busOf, hostedModule, type Hosted } from './hosted.js';
-import { compileShapes } from './validation.js';
+import { compileShapes } from '../shapes/validation.js';
 import { createNestLogger } from './logger.js';
-import { messageHandler, operationHandler, registerUseCase } from './operation-handler.js';
-import { observedOperation } from './observed/observed-operation.js';
-import { IdempotentCalls } from './idempotency/idempotent-calls.js';
+import { messageHandler, operationHandler, registerUseCase } from '../operations/operation-handler.js';
+import { observedOperation } from '../observed/observed-operation.js';
+import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import type { ServiceDefinition } from './service-definition.js';
 
 /** Root module of a process: the engines and the hosted participants. */

@@ -10,7 +10,7 @@ import {
 } from '@attestry/contracts';
 import type { BusContext } from '@attestry/messaging';
 import { eventContext } from './event-context.js';
-import { createLogger, type Logger } from './logger.js';
+import { createLogger, type Logger } from '../process/logger.js';
 import { messageHandler, operationHandler } from './operation-handler.js';
 import { contextToHeaders } from './operation-headers.js';
 

@@ -1,6 +1,6 @@
 import { EventStoreUnavailable, StaleEpoch } from '@attestry/event-store';
 import { FailingRows } from './failing-rows.js';
-import type { Logger } from './logger.js';
+import type { Logger } from '../process/logger.js';
 
 describe('rows that fail', () => {
   const logged: [string, object, string][] = [];

@@ -1,6 +1,6 @@
 import type { Operation, OperationContext, OperationRequest } from '@attestry/contracts';
 import { inTime, RequestFailed, type Reply, type Subject } from '@attestry/messaging';
-import type { Metrics } from './metrics/metrics.js';
+import type { Metrics } from '../metrics/metrics.js';
 import type { OperationHandler } from './operation-handler.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { ServiceName } from '@attestry/contracts';
 import type { AnyProjection } from '@attestry/read-model';
-import type { EngineNeed } from './engines/engines.js';
+import type { EngineNeed } from '../engines/engines.js';
 
 /** What a service exports: its name, what it needs, and its Nest module, whose providers handle its operations. */
 export interface ServiceDefinition {

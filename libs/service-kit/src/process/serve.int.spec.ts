@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Module } from '@nestjs/common';
-import { parseConfig } from './config.js';
-import type { Engines } from './engines/engines.js';
-import { openEngines } from './engines/open-engines.js';
-import { Outbound } from './outbound.js';
+import { parseConfig } from '../config/config.js';
+import type { Engines } from '../engines/engines.js';
+import { openEngines } from '../engines/open-engines.js';
+import { Outbound } from '../outbound/outbound.js';
 import { startServices } from './serve.js';
 
 describe('services of a process', () => {

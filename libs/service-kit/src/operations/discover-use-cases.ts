@@ -1,6 +1,6 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { operationsOf, type Operation } from '@attestry/contracts';
-import type { ServiceDefinition } from './service-definition.js';
+import type { ServiceDefinition } from '../process/service-definition.js';
 import { OperationsOfClass, type UseCase } from './use-case.js';
 
 /**
