@@ -1,7 +1,7 @@
-import type { KeyStore } from './key-store.js';
+import type { KeyStore } from '../stored/key-store.js';
 import { openKeyStore, type KeyLocation } from './key-location.js';
-import { MasterKeys, versionOf, type MasterKeysGiven } from './master-keys.js';
-import { rewrapKeys } from './rewrap-keys.js';
+import { MasterKeys, versionOf, type MasterKeysGiven } from '../stored/master-keys.js';
+import { rewrapKeys } from '../stored/rewrap-keys.js';
 
 export interface Rotation {
   /** Version of MASTER_KEY that wraps all keys now. */

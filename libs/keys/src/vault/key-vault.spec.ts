@@ -6,9 +6,9 @@ import {
   ReplayGuardUnavailable,
   SealBroken,
 } from './key-vault.js';
-import { MasterKeys, type MasterKeysGiven } from './master-keys.js';
+import { MasterKeys, type MasterKeysGiven } from '../stored/master-keys.js';
 import { ERASED, isErased } from './sealing.js';
-import { StoredExpiringState } from './stored-expiring-state.js';
+import { StoredExpiringState } from '../stored/stored-expiring-state.js';
 
 describe('an error of the key vault', () => {
   it.each([

@@ -1,9 +1,9 @@
-import { openKeyStore, type KeyLocation } from './key-location.js';
+import { openKeyStore, type KeyLocation } from '../moving/key-location.js';
 import { TENANT_A as A, TENANT_B as B } from './fresh-vault.contract.js';
-import type { KeyStore, StoredKey } from './key-store.js';
+import type { KeyStore, StoredKey } from '../stored/key-store.js';
 import { KeyNotFound, type KeysDestroyed } from './key-vault.js';
 import { ERASED } from './sealing.js';
-import { StoredKeyVault } from './stored-key-vault.js';
+import { StoredKeyVault } from '../stored/stored-key-vault.js';
 
 const TABLES = ['tenant_keys', 'signing_keys', 'data_keys'] as const;
 

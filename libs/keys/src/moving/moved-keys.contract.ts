@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyKeys, KeysDiffer } from './copy-keys.js';
-import { EmbeddedKeyVault } from './embedded/embedded-key-vault.js';
-import { KeyNotFound, MasterKeyMismatch, PLATFORM, type KeyVault } from './key-vault.js';
+import { EmbeddedKeyVault } from '../embedded/embedded-key-vault.js';
+import { KeyNotFound, MasterKeyMismatch, PLATFORM, type KeyVault } from '../vault/key-vault.js';
 import { openKeyStore, type KeyLocation } from './key-location.js';
-import type { MasterKeysGiven } from './master-keys.js';
-import { openPostgresKeyVault } from './postgres/load-postgres.js';
+import type { MasterKeysGiven } from '../stored/master-keys.js';
+import { openPostgresKeyVault } from '../postgres/load-postgres.js';
 import { rotateMasterKey } from './rotate-master-key.js';
-import { ERASED } from './sealing.js';
+import { ERASED } from '../vault/sealing.js';
 
 const key = (version: number) => ({ version, key: new Uint8Array(32).fill(version) });
 const first: MasterKeysGiven = { current: key(1) };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cacheName, KeyCache } from './key-cache.js';
 import type { DataKeyRow, KeyStore } from './key-store.js';
-import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
+import { KeyAlreadyExists, KeyNotFound, SealBroken } from '../vault/key-vault.js';
 import { bind, openBytes, sealBytes } from './seal.js';
 import {
   ERASED,
@@ -11,8 +11,8 @@ import {
   type Erased,
   type Sealed,
   type StoredValue,
-} from './sealing.js';
-import { pooledBytes } from './secrets.js';
+} from '../vault/sealing.js';
+import { pooledBytes } from '../vault/secrets.js';
 import type { TenantKeys } from './tenant-keys.js';
 
 /** A key that is not durable yet. Only a key that must be new may already be used: for any other the id may already have one. */

@@ -1,8 +1,8 @@
 import { KeyCache } from './key-cache.js';
 import type { KeyStore } from './key-store.js';
-import { KeyNotFound } from './key-vault.js';
+import { KeyNotFound } from '../vault/key-vault.js';
 import type { MasterKeys } from './master-keys.js';
-import { pooledBytes } from './secrets.js';
+import { pooledBytes } from '../vault/secrets.js';
 
 /** The key of each tenant, under which its other keys are sealed; wrapped by MASTER_KEY. */
 export class TenantKeys extends KeyCache<Buffer> {

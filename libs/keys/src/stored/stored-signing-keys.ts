@@ -8,13 +8,13 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { compactDecrypt } from 'jose';
-import { BbsProofs } from './bbs-proofs.js';
-import { generateBls12381G2 } from './bls12381.js';
+import { BbsProofs } from '../bbs/bbs-proofs.js';
+import { generateBls12381G2 } from '../public-keys/bls12381.js';
 import { cacheName, KeyCache } from './key-cache.js';
 import type { KeyStore, SigningKeyRow } from './key-store.js';
-import { KeyNotFound } from './key-vault.js';
+import { KeyNotFound } from '../vault/key-vault.js';
 import { bind, openBytes, sealBytes } from './seal.js';
-import { newId } from './secrets.js';
+import { newId } from '../vault/secrets.js';
 import {
   SigningKeys,
   type Decrypter,
@@ -23,7 +23,7 @@ import {
   type Signer,
   type SigningKey,
   type SigningPurpose,
-} from './signing-keys.js';
+} from '../vault/signing-keys.js';
 import type { TenantKeys } from './tenant-keys.js';
 
 const PURPOSES: readonly SigningPurpose[] = [

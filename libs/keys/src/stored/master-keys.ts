@@ -1,4 +1,4 @@
-import { MasterKeyMismatch, SealBroken } from './key-vault.js';
+import { MasterKeyMismatch, SealBroken } from '../vault/key-vault.js';
 import type { WrappedKey } from './key-store.js';
 import { bind, openBytes, sealBytes } from './seal.js';
 

@@ -2,7 +2,7 @@ import { ECDH, createPublicKey, hash, type KeyObject, type webcrypto } from 'nod
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { isBls12381G2Point } from './bls12381.js';
-import type { KeyAlgorithm, PublicJwk } from './signing-keys.js';
+import type { KeyAlgorithm, PublicJwk } from '../vault/signing-keys.js';
 
 /** A key, multikey or DID that is malformed, of an unknown kind, or not on its curve. */
 export class InvalidKey extends Error {

@@ -1,9 +1,9 @@
-import { ExpiringState, type StoredText } from './expiring-state.js';
+import { ExpiringState, type StoredText } from '../vault/expiring-state.js';
 import type { KeyStore } from './key-store.js';
-import { KeyNotFound } from './key-vault.js';
+import { KeyNotFound } from '../vault/key-vault.js';
 import { bind, openBytes, sealBytes } from './seal.js';
-import { ERASED, type Erased } from './sealing.js';
-import { newId } from './secrets.js';
+import { ERASED, type Erased } from '../vault/sealing.js';
+import { newId } from '../vault/secrets.js';
 import type { TenantKeys } from './tenant-keys.js';
 
 /** Must not change: the name is part of the associated data. */

@@ -1,9 +1,9 @@
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '@attestry/testing';
 import type { Found, KeyJobs, KeyStore, SigningKeyRow } from './key-store.js';
-import { KeyAlreadyExists, KeyNotFound, MasterKeyMismatch, SealBroken } from './key-vault.js';
+import { KeyAlreadyExists, KeyNotFound, MasterKeyMismatch, SealBroken } from '../vault/key-vault.js';
 import { MasterKeys } from './master-keys.js';
-import { ERASED } from './sealing.js';
+import { ERASED } from '../vault/sealing.js';
 import { StoredKeyVault } from './stored-key-vault.js';
 
 const T = 'tenant-1';

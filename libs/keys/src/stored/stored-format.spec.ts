@@ -2,9 +2,9 @@ import { verify } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EmbeddedKeyVault, openKeyFile } from './embedded/embedded-key-vault.js';
+import { EmbeddedKeyVault, openKeyFile } from '../embedded/embedded-key-vault.js';
 import type { StoredKey } from './key-store.js';
-import { PLATFORM } from './key-vault.js';
+import { PLATFORM } from '../vault/key-vault.js';
 import type { StoredKeyVault } from './stored-key-vault.js';
 
 // Rows, a sealed value and MACs that release 0.1.0 wrote under the MASTER_KEY of 32 bytes 0x01.

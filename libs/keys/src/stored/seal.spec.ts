@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { SealBroken } from './key-vault.js';
+import { SealBroken } from '../vault/key-vault.js';
 import { bind, openBytes, sealBytes } from './seal.js';
 
 describe('the associated data of a seal', () => {

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { openKeyStore, type KeyLocation } from './key-location.js';
-import type { StoredKey, KeyStore, KeyTable, WrappedKey } from './key-store.js';
-import { MasterKeys, versionOf, type MasterKeysGiven } from './master-keys.js';
+import type { StoredKey, KeyStore, KeyTable, WrappedKey } from '../stored/key-store.js';
+import { MasterKeys, versionOf, type MasterKeysGiven } from '../stored/master-keys.js';
 
 export interface CopyKeysOptions {
   masterKeys: MasterKeysGiven;

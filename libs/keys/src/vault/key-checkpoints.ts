@@ -1,4 +1,4 @@
-import type { KeyStore } from './key-store.js';
+import type { KeyStore } from '../stored/key-store.js';
 
 /**
  * Checkpoints of the consumers that destroy keys. They are stored with the keys, so that a restored older copy of the key store contains

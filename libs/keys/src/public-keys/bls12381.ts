@@ -1,5 +1,5 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js';
-import type { PublicJwk } from './signing-keys.js';
+import type { PublicJwk } from '../vault/signing-keys.js';
 
 const { Fr } = bls12_381.fields;
 const { Point } = bls12_381.G2;

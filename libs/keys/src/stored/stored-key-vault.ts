@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { KeyVault, type KeysDestroyed } from './key-vault.js';
-import { StoredKeyCheckpoints } from './key-checkpoints.js';
+import { KeyVault, type KeysDestroyed } from '../vault/key-vault.js';
+import { StoredKeyCheckpoints } from '../vault/key-checkpoints.js';
 import { TENANT_TABLES, type KeyStore, type TenantTable } from './key-store.js';
 import { MasterKeys, type MasterKeysGiven } from './master-keys.js';
 import { rewrapKeys } from './rewrap-keys.js';
-import { pooledBytes } from './secrets.js';
+import { pooledBytes } from '../vault/secrets.js';
 import { StoredExpiringState } from './stored-expiring-state.js';
 import { StoredMacs } from './stored-macs.js';
 import { StoredSealing } from './stored-sealing.js';

@@ -1,6 +1,6 @@
 import { findPostgres, PostgresServer, skipSuite } from '@attestry/testing';
 import { describeMovedKeys } from './moved-keys.contract.js';
-import { migratePostgresKeys } from './postgres/load-postgres.js';
+import { migratePostgresKeys } from '../postgres/load-postgres.js';
 
 const programs = findPostgres();
 let postgres: PostgresServer;

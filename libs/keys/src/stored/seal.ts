@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { SealBroken } from './key-vault.js';
-import { pooledBytes } from './secrets.js';
+import { SealBroken } from '../vault/key-vault.js';
+import { pooledBytes } from '../vault/secrets.js';
 
 /** Bytes around the plaintext: 12 of iv before, 16 of tag after. */
 const IV = 12;

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { WrappedKey } from './key-store.js';
-import { Macs, type SecretMac } from './macs.js';
+import { Macs, type SecretMac } from '../vault/macs.js';
 import type { MasterKeys } from './master-keys.js';
 
 /** Bytes of SHA-256: its block and its result. */

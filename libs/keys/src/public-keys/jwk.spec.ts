@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { generateBls12381G2 } from './bls12381.js';
-import type { PublicJwk } from './signing-keys.js';
+import type { PublicJwk } from '../vault/signing-keys.js';
 import {
   InvalidKey,
   decodeBls12381G2Multikey,

@@ -1,4 +1,4 @@
-import { generateBls12381G2 } from './bls12381.js';
+import { generateBls12381G2 } from '../public-keys/bls12381.js';
 import { BbsProofNotMade, BbsProofs } from './bbs-proofs.js';
 
 const proofs = new BbsProofs();
