@@ -4,7 +4,7 @@ import { KeyCheckpoints, SigningKeys } from '@attestry/keys';
 import { Health, LOGGER, ReplayedDestructions, type Logger } from '@attestry/service-kit';
 import { encryptionKeys } from '../encryption-keys/encryption-keys.state.js';
 import { issuerCertificates } from '../issuer-certificates/issuer-certificates.state.js';
-import { keysDestroyedBy } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { keysDestroyedBy } from '../mobile-certificates/destroyed-keys.decisions.js';
 import { mobileCertificates } from '../mobile-certificates/mobile-certificates.state.js';
 
 const CATEGORIES = [encryptionKeys.category, issuerCertificates.category, mobileCertificates.category];

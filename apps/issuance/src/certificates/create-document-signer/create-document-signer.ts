@@ -5,11 +5,7 @@ import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@att
 import { CertificateKeys } from '../certificate-keys/certificate-keys.js';
 import { signerName } from '../document-signers/document-signers.js';
 import { signerView } from '../mobile-certificates/certificate-views.js';
-import {
-  checkSignerRequest,
-  requestSigner,
-  requireSigner,
-} from '../mobile-certificates/mobile-certificates.decisions.js';
+import { checkSignerRequest, requestSigner, requireSigner } from '../mobile-certificates/signer.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { signerUseOf } from '../mobile-certificates/signer-use.js';
 import { derOf } from '../mobile-certificates/stored-x509.js';

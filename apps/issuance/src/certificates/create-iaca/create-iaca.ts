@@ -22,7 +22,7 @@ import {
   createIaca as decide,
   iacaContent,
   requireIaca,
-} from '../mobile-certificates/mobile-certificates.decisions.js';
+} from '../mobile-certificates/iaca.decisions.js';
 import type { MobileCertificatesEvent, StoredIaca } from '../mobile-certificates/mobile-certificates.events.js';
 import {
   mobileCertificates,

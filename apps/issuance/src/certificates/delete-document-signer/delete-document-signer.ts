@@ -2,7 +2,8 @@ import { deleteDocumentSigner, deleteStatusListSigner, type ClientContext } from
 import { Streams } from '@attestry/event-store';
 import { SigningKeys } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { deleteSigner, keysDestroyedBy } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { keysDestroyedBy } from '../mobile-certificates/destroyed-keys.decisions.js';
+import { deleteSigner } from '../mobile-certificates/signer.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { signerUseOf } from '../mobile-certificates/signer-use.js';
 

@@ -2,7 +2,8 @@ import { deleteIaca, type ClientContext } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { SigningKeys } from '@attestry/keys';
 import { eventContext, Operation, type RequestOf } from '@attestry/service-kit';
-import { deleteIaca as decide, keysDestroyedBy } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { keysDestroyedBy } from '../mobile-certificates/destroyed-keys.decisions.js';
+import { deleteIaca as decide } from '../mobile-certificates/iaca.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 
 @Operation(deleteIaca)

@@ -3,13 +3,9 @@ import { Streams, type Clock, type EventContext, type Fence, type Loaded } from 
 import type { RevokedCertificate } from '@attestry/certificates';
 import { SigningKeys } from '@attestry/keys';
 import { CLOCK } from '@attestry/service-kit';
-import {
-  crlPeriod,
-  iacasToPublish,
-  isCrlDue,
-  recordDomainChange,
-  requireIaca,
-} from '../mobile-certificates/mobile-certificates.decisions.js';
+import { iacasToPublish, recordDomainChange } from '../mobile-certificates/held-signers.decisions.js';
+import { requireIaca } from '../mobile-certificates/iaca.decisions.js';
+import { crlPeriod, isCrlDue } from '../mobile-certificates/revocation-list.decisions.js';
 import type {
   MobileCertificatesEvent,
   StoredCrl,

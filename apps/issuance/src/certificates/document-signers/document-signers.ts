@@ -6,17 +6,16 @@ import { pooledBytes, SigningKeys } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 import { CertificateKeys, type MakeKeys } from '../certificate-keys/certificate-keys.js';
 import type { CertifiedSigner } from '../issuer-certificates/issuer-signers.js';
+import { destroyEndedKeys, keysDestroyedBy } from '../mobile-certificates/destroyed-keys.decisions.js';
 import {
   beginOfSigner,
-  destroyEndedKeys,
   findListSigner,
   findSigner,
   isSignerDue,
-  keysDestroyedBy,
-  requireIaca,
   signerDueAt,
   type SignerTarget,
-} from '../mobile-certificates/mobile-certificates.decisions.js';
+} from '../mobile-certificates/find-signer.decisions.js';
+import { requireIaca } from '../mobile-certificates/iaca.decisions.js';
 import type {
   Documents,
   MobileCertificatesEvent,

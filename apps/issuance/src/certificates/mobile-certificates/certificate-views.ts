@@ -1,5 +1,5 @@
 import type { DocumentSigner, Iaca } from '@attestry/contracts';
-import { isUploadDue } from './mobile-certificates.decisions.js';
+import { isUploadDue } from './revocation-list.decisions.js';
 import type { StoredX509 } from './mobile-certificates.events.js';
 import type { IacaState, SignerState } from './mobile-certificates.state.js';
 

@@ -1,37 +1,29 @@
 import type { AppError, IacaRequest } from '@attestry/contracts';
 import { given, stateAfter } from '@attestry/event-store';
 import { iacaView, signerView } from './certificate-views.js';
+import { destroyEndedKeys, keysDestroyedBy } from './destroyed-keys.decisions.js';
+import { beginOfSigner, findListSigner, findSigner, isSignerDue, signerDueAt } from './find-signer.decisions.js';
+import { iacasToPublish, recordDomainChange } from './held-signers.decisions.js';
 import {
-  beginOfSigner,
-  checkSignerRequest,
   checkUnmanaged,
   countryOf,
   createIaca,
-  crlPeriod,
   deleteIaca,
-  deleteSigner,
-  destroyEndedKeys,
-  findListSigner,
-  findSigner,
   iacaContent,
-  iacasToPublish,
-  isCrlDue,
-  isSignerDue,
-  isUploadDue,
-  keysDestroyedBy,
   publishedIacas,
+  requireUnmanaged,
+  updateIaca,
+} from './iaca.decisions.js';
+import { crlPeriod, isCrlDue, isUploadDue, publishUploadedCrl, signsCrls } from './revocation-list.decisions.js';
+import {
+  checkSignerRequest,
+  deleteSigner,
   publishedSigners,
-  publishUploadedCrl,
-  recordDomainChange,
   requestSigner,
   requireSigner,
-  requireUnmanaged,
   revokeSigner,
-  signerDueAt,
-  signsCrls,
-  updateIaca,
   updateSigner,
-} from './mobile-certificates.decisions.js';
+} from './signer.decisions.js';
 import type {
   Documents,
   MobileCertificatesEvent,

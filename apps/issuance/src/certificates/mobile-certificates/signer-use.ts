@@ -6,7 +6,7 @@ import {
   updateStatusListSigner,
   type CallContext,
 } from '@attestry/contracts';
-import type { SignerUse } from './mobile-certificates.decisions.js';
+import type { SignerUse } from './signer.decisions.js';
 
 const OF_STATUS_LISTS: ReadonlySet<string> = new Set(
   [

@@ -8,7 +8,7 @@ import { replacedKeyDueAt as replacedEncryptionKeyDueAt } from '../encryption-ke
 import { encryptionKeys } from '../encryption-keys/encryption-keys.state.js';
 import { replacedKeyDueAt } from '../issuer-certificates/issuer-certificates.decisions.js';
 import { issuerCertificates } from '../issuer-certificates/issuer-certificates.state.js';
-import { endedKeyDueAt } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { endedKeyDueAt } from '../mobile-certificates/destroyed-keys.decisions.js';
 import { mobileCertificates } from '../mobile-certificates/mobile-certificates.state.js';
 
 /**

@@ -8,7 +8,7 @@ import {
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { signerView } from '../mobile-certificates/certificate-views.js';
-import { requireSigner } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { requireSigner } from '../mobile-certificates/signer.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { signerUseOf } from '../mobile-certificates/signer-use.js';
 

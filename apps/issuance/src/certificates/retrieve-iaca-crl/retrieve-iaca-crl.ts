@@ -8,7 +8,7 @@ import {
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { Operation, type RequestOf } from '@attestry/service-kit';
-import { requireIaca } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { requireIaca } from '../mobile-certificates/iaca.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { rawOf } from '../../reading/raw-request/raw-request.js';
 

@@ -3,7 +3,7 @@ import { retrieveIaca, type ClientContext, type Iaca } from '@attestry/contracts
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation, type RequestOf } from '@attestry/service-kit';
 import { iacaView } from '../mobile-certificates/certificate-views.js';
-import { requireIaca } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { requireIaca } from '../mobile-certificates/iaca.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 
 @Operation(retrieveIaca)

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { retrieveIacas, type IacaList, type PublicContext } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation } from '@attestry/service-kit';
-import { publishedIacas } from '../mobile-certificates/mobile-certificates.decisions.js';
+import { publishedIacas } from '../mobile-certificates/iaca.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 
 @Operation(retrieveIacas)

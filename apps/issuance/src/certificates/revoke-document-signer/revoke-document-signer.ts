@@ -4,14 +4,10 @@ import { Streams, type Clock } from '@attestry/event-store';
 import { SigningKeys } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { Crls } from '../document-signers/crls.js';
-import {
-  isUploadDue,
-  keysDestroyedBy,
-  requireIaca,
-  requireSigner,
-  revokeSigner,
-  signsCrls,
-} from '../mobile-certificates/mobile-certificates.decisions.js';
+import { keysDestroyedBy } from '../mobile-certificates/destroyed-keys.decisions.js';
+import { requireIaca } from '../mobile-certificates/iaca.decisions.js';
+import { isUploadDue, signsCrls } from '../mobile-certificates/revocation-list.decisions.js';
+import { requireSigner, revokeSigner } from '../mobile-certificates/signer.decisions.js';
 import type { MobileCertificatesEvent } from '../mobile-certificates/mobile-certificates.events.js';
 import {
   mobileCertificates,

@@ -12,13 +12,13 @@ import { SigningKeys } from '@attestry/keys';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { refuseCertificateFaults } from '../certificate-keys/refuse-certificate-faults.js';
 import { signerView } from '../mobile-certificates/certificate-views.js';
+import { requireIaca } from '../mobile-certificates/iaca.decisions.js';
 import {
-  requireIaca,
   requireRequested,
   requireSigner,
   updateSigner,
   type SignerUse,
-} from '../mobile-certificates/mobile-certificates.decisions.js';
+} from '../mobile-certificates/signer.decisions.js';
 import type { StoredX509 } from '../mobile-certificates/mobile-certificates.events.js';
 import {
   mobileCertificates,

@@ -4,11 +4,8 @@ import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, eventContext, Operation, type RequestOf } from '@attestry/service-kit';
 import { refuseCertificateFaults } from '../certificate-keys/refuse-certificate-faults.js';
 import { iacaView } from '../mobile-certificates/certificate-views.js';
-import {
-  publishUploadedCrl,
-  requireIaca,
-  requireUnmanaged,
-} from '../mobile-certificates/mobile-certificates.decisions.js';
+import { requireIaca, requireUnmanaged } from '../mobile-certificates/iaca.decisions.js';
+import { publishUploadedCrl } from '../mobile-certificates/revocation-list.decisions.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
 import { derOf } from '../mobile-certificates/stored-x509.js';
 

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { retrieveStatusListDistribution, type PublicContext, type StatusListDistribution } from '@attestry/contracts';
 import { Streams, type Clock } from '@attestry/event-store';
 import { CLOCK, Operation } from '@attestry/service-kit';
-import { findListSigner } from '../../certificates/mobile-certificates/mobile-certificates.decisions.js';
+import { findListSigner } from '../../certificates/mobile-certificates/find-signer.decisions.js';
 import {
   mobileCertificates,
   mobileCertificatesStream,
