@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@attestry/testing';
-import type { Aggregate } from './aggregate.js';
-import { UnknownEventType, withoutRecord } from './aggregate.js';
-import { CHAIN_START, chainEvent, verifyChain } from './chain.js';
-import { EmbeddedEventStore } from './embedded/embedded-event-store.js';
-import { EventStore, WrongExpectedRevision, type UnitWrite } from './event-store.js';
-import { randomIds, systemClock } from './facts.js';
-import { Streams, type StreamsOptions } from './run-decision.js';
-import { leaseFence } from './worker/lease-fence.js';
+import type { Aggregate } from '../aggregate.js';
+import { UnknownEventType, withoutRecord } from '../aggregate.js';
+import { CHAIN_START, chainEvent, verifyChain } from '../chain.js';
+import { EmbeddedEventStore } from '../embedded/embedded-event-store.js';
+import { EventStore, WrongExpectedRevision, type UnitWrite } from '../event-store.js';
+import { randomIds, systemClock } from '../facts.js';
+import { Streams, type StreamsOptions } from './streams.js';
+import { leaseFence } from '../worker/lease-fence.js';
 
 type AccountEvent =
   | { type: 'Opened'; data: { owner: { name: string } } }
