@@ -1,7 +1,7 @@
 // Rules of the architecture page that a machine can check. libs/testing/src/boundaries.int.spec.ts proves that each rule reports
 // violations.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import nx from '@nx/eslint-plugin/nx';
 import { createProjectGraphAsync } from '@nx/devkit';
 import tseslint from 'typescript-eslint';
@@ -164,21 +164,21 @@ const stayInPackage = importRule({ leaves: "'{{path}}' leaves the package '{{fol
   return folder && !`${target}/`.startsWith(`${folder}/`) ? { messageId: 'leaves', data: { folder } } : undefined;
 });
 
-/** The folder in which a file lies, when that folder holds a use case: a class with `@Operation` in the file of its name. */
+/** The folder around a file that holds a use case: a class with `@Operation` in the file of its name. */
 const useCaseOf = (file) => {
-  const [, folder, name] = /^(apps\/[^/]+\/src\/([^/]+))\//.exec(file) ?? [];
-  if (!folder) return undefined;
+  const folder = dirname(file);
+  if (!/^apps\/[^/]+\/src\/./.test(folder)) return undefined;
   if (!useCases.has(folder)) {
-    const main = join(import.meta.dirname, folder, `${name}.ts`);
+    const main = join(import.meta.dirname, folder, `${basename(folder)}.ts`);
     useCases.set(folder, existsSync(main) && /^@Operation\(/m.test(readFileSync(main, 'utf8')));
   }
-  return useCases.get(folder) ? folder : undefined;
+  return useCases.get(folder) ? folder : useCaseOf(folder);
 };
 const useCases = new Map();
 const useCasesApart = importRule(
   {
     imported:
-      "'{{path}}' belongs to the use case '{{useCase}}', which only its own files, the module and the generated list of use cases import: what others need goes to the folder of a noun or to a folder of its own (architecture, Use cases, not layers).",
+      "'{{path}}' belongs to the use case '{{useCase}}', which only its own files, the lists of providers and the generated list of use cases import: what others need goes to the folder of a noun or to a folder of its own (architecture, Use cases, not layers).",
   },
   (file, target) => {
     const useCase = useCaseOf(`${target}/`);
@@ -288,14 +288,14 @@ export default tseslint.config(
   },
   {
     files: ['apps/*/src/**/*.ts'],
-    ignores: [...specs, 'apps/*/src/*.module.ts', 'apps/*/src/use-cases.generated.ts'],
+    ignores: [...specs, 'apps/*/src/*.module.ts', 'apps/*/src/*/*.providers.ts', 'apps/*/src/use-cases.generated.ts'],
     rules: { 'attestry/use-cases-apart': 'error' },
   },
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
     ignores: [
       ...specs,
-      ...['apps/e2e/**', 'libs/testing/**', '**/*.generated.ts', 'apps/issuance/src/issuance.module.ts'],
+      ...['apps/e2e/**', 'libs/testing/**', '**/*.generated.ts', 'apps/issuance/src/formats/formats.providers.ts'],
       ...['apps/issuance/src/formats/formats.ts', 'libs/contracts/src/issuance/{formats.ts,formats/**}'],
     ],
     rules: { 'attestry/formats-apart': 'error' },

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './setup.mjs';
+import { WINGS } from './wings.mjs';
 
 const BEGIN = /\bservices: ([a-z-]+)\b.*$/;
 const END = /\bend of services\b/;
@@ -17,6 +18,14 @@ const ENGINES = {
   database: 'PostgreSQL',
   redis: 'Redis',
 };
+
+const wingsOf = (service) => [
+  '',
+  '| wing | what it holds |',
+  '|---|---|',
+  ...Object.entries(WINGS[service]).map(([name, about]) => `| \`${name}\` | ${about} |`),
+  '',
+];
 
 /** Content between the lines, by the name of the list; `all` includes the gateway. */
 const LISTS = {
@@ -85,6 +94,8 @@ const LISTS = {
     '',
   ],
   overview: (services) => [`    services["${services.map(([name]) => name).join(', ')}"]`],
+  'wings-of-issuance': () => wingsOf('issuance'),
+  'wings-of-management': () => wingsOf('management'),
   folders: (services, all) => [
     '',
     '| folder | responsibility |',

@@ -40,7 +40,9 @@ const codeOf = (file, seen = new Set()) => {
   const imports = ts
     .createSourceFile(file, code, ts.ScriptTarget.ESNext)
     .statements.filter((it) => ts.isImportDeclaration(it) && it.importClause);
-  return [code, ...imports.flatMap((it) => imported(file, it)).map((it) => codeOf(it, seen))].join('\n');
+  // A file that is moved folds as before: of a path only the name counts.
+  const own = code.replace(/(?<=^import .* from ')\.{1,2}\/(?:.*\/)?(?=[^/']+';$)/gm, '');
+  return [own, ...imports.flatMap((it) => imported(file, it)).map((it) => codeOf(it, seen))].join('\n');
 };
 
 /** Text of the generated module. @throws Error when a `.state.ts` or `.claim.ts` names no category, or two name the same */

@@ -6,9 +6,13 @@ import { basename, join } from 'node:path';
 import { dirname, join as joinPosix } from 'node:path/posix';
 import ts from 'typescript';
 import { root } from './setup.mjs';
+import { WINGS } from './wings.mjs';
 
 const vague = ['util', 'utils', 'common', 'core', 'shared', 'helper', 'helpers', 'misc'];
 const AT_THE_TOP = /^index\.ts$|\.(?:module|reactions|generated|spec)\.ts$/;
+/** Most files besides specs, and most folders, in a folder. */
+const MOST = 25;
+const UNBOUNDED = /^(?:apps\/gateway\/src\/pipeline|apps\/e2e\/src|libs\/testing\/src)(?:\/|$)/;
 const folder = process.argv[2] ?? root;
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
   cwd: folder,
@@ -16,11 +20,16 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
 });
 const faults = [];
 const imports = new Map();
+/** What each folder holds. */
+const contents = new Map();
 
 for (const file of new Set(listed.split('\0'))) {
   const [, inside] = /^(?:libs|apps)\/[^/]+\/src\/(.+)$/.exec(file) ?? [];
   if (!inside) continue;
-  if (file.endsWith('.ts') && existsSync(join(folder, file))) imports.set(file, importsOf(file));
+  if (file.endsWith('.ts') && existsSync(join(folder, file))) {
+    imports.set(file, importsOf(file));
+    count(file);
+  }
   if (/^apps\/(?!platform\/|e2e\/)/.test(file) && !inside.includes('/') && !AT_THE_TOP.test(inside)) {
     faults.push(`${file}: belongs in the folder of a noun, a use case or a follower (architecture, Folders)`);
   }
@@ -35,6 +44,12 @@ for (const file of new Set(listed.split('\0'))) {
   }
 }
 
+for (const [name, { files, folders }] of contents) {
+  const bounded = !UNBOUNDED.test(name);
+  if (bounded && files.size > MOST) faults.push(`${name}: ${files.size} files besides specs, at most ${MOST}`);
+  if (bounded && folders.size > MOST) faults.push(`${name}: ${folders.size} folders, at most ${MOST}`);
+}
+faults.push(...wingFaults(imports));
 for (const circle of circlesOf(imports)) faults.push(`${circle.join(' → ')}: a circle of imports`);
 
 const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
@@ -50,6 +65,35 @@ function importsOf(file) {
   const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, file), 'utf8'), true, true);
   const paths = importedFiles.map(({ fileName }) => fileName).filter((path) => path.startsWith('.'));
   return paths.map((path) => joinPosix(dirname(file), path).replace(/\.js$/, '.ts'));
+}
+
+/** Adds a file to the folder that it lies in, and this folder to those around it. */
+function count(file) {
+  const held = (name) => {
+    if (!contents.has(name)) contents.set(name, { files: new Set(), folders: new Set() });
+    return contents.get(name);
+  };
+  let name = dirname(file);
+  if (!file.endsWith('.spec.ts')) held(name).files.add(file);
+  for (; basename(name) !== 'src'; name = dirname(name)) held(dirname(name)).folders.add(name);
+}
+
+/** Imports from a wing above the file's own. Specs may import from all. */
+function wingFaults(imports) {
+  const found = new Set();
+  for (const [file, targets] of imports) {
+    const [, src, service, wing] = /^(apps\/([^/]+)\/src\/)([^/]+)\//.exec(file) ?? [];
+    const order = service && WINGS[service] && Object.keys(WINGS[service]);
+    if (!order) continue;
+    if (!order.includes(wing)) found.add(`${src}${wing}: scripts/wings.mjs does not name this wing`);
+    if (file.endsWith('.spec.ts')) continue;
+    for (const target of targets.filter((it) => it.startsWith(src))) {
+      const [above, ...inside] = target.slice(src.length).split('/');
+      if (inside.length === 0 || order.indexOf(above) > order.indexOf(wing))
+        found.add(`${file}: imports ${target}, from above the wing '${wing}' (architecture, Folders)`);
+    }
+  }
+  return found;
 }
 
 /** Files that import nothing of what is left are removed; where none remains to remove, each path ends in a circle. */

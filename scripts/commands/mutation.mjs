@@ -6,16 +6,47 @@ import { root } from '../setup.mjs';
 const LEAST_PERCENT = 90;
 const isTest = /\.(spec|contract|spec-fixture)\.ts$/;
 
+/** What wallets present and are answered, besides the checks. */
+const PROTOCOL = [
+  'authorization-details',
+  'authorization-server-metadata',
+  'bearer-value',
+  'certified-key',
+  'client-attestation',
+  'client-attestations',
+  'compact-jws',
+  'current-configurations',
+  'dpop-proof',
+  'dpop-proofs',
+  'issuer-brands',
+  'map-claims',
+  'mapped-claims',
+  'nonce',
+  'offer-document',
+  'offer-entries',
+  'preferred-languages',
+  'published-configurations',
+  'published-members',
+  'published-size',
+  'published-size.decisions',
+  'raw-request',
+  'record-outcome',
+  'refreshed-token',
+  'scope',
+  'transaction-code',
+  'wallet-clients',
+];
+
 /** What is mutated, as globs, and the tests that run besides the unit tests of the same packages. */
 const areas = {
   decisions: { files: ['apps/*/src/**/*.decisions.ts'] },
   checks: {
     files: [
       ...['check', 'parse', 'verify'].map((verb) => `apps/issuance/src/**/${verb}-*.ts`),
-      'apps/issuance/src/protocol/*.ts',
+      `apps/issuance/src/**/{${PROTOCOL}}.ts`,
     ],
     // The service on the embedded engines, in the process of the tests: what no unit test reaches.
-    specs: ['apps/issuance/src/protocol/*.int.spec.ts'],
+    specs: ['apps/issuance/src/**/{authorization-code,dpop,key-proofs,published-size,wallet-flow}.int.spec.ts'],
   },
   keys: {
     files: ['libs/keys/src/**/*.ts'],
@@ -24,7 +55,7 @@ const areas = {
     without: /\/(postgres|redis)\/|\.jobs\.ts$/,
     specs: ['libs/keys/src/embedded/*.contract.spec.ts'],
   },
-  outbound: { files: ['libs/service-kit/src/outbound*.ts'] },
+  outbound: { files: ['libs/service-kit/src/outbound/outbound*.ts'] },
   gateway: { files: ['apps/gateway/src/pipeline/*.ts'] },
 };
 

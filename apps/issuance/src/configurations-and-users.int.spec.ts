@@ -51,17 +51,20 @@ import {
 } from '@attestry/service-kit';
 import { restoreKeys, TEST_SETTINGS } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { ContextLoader } from './contexts/context-loader.js';
+import { ContextLoader } from './vocabularies/contexts/context-loader.js';
 import type { LdpVcContent } from './formats/ldp-vc/ldp-vc.decisions.js';
 import jsonld from 'jsonld';
 import { CREDENTIALS_V2 } from '@attestry/linked-data';
-import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
+import { ConfigurationsReadModel } from './settings/credential-configuration/configurations.read-model.js';
 import { issuanceService } from './index.js';
-import type { CredentialIssuedData, IssuanceSessionEvent } from './issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from './issuance-session/issuance-session.state.js';
-import { credentialType } from './credential-configuration/credential-type.claim.js';
-import { user, userStream } from './user/user.state.js';
-import { UsersReadModel } from './user/users.read-model.js';
+import type {
+  CredentialIssuedData,
+  IssuanceSessionEvent,
+} from './sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession, issuanceSessionStream } from './sessions/issuance-session/issuance-session.state.js';
+import { credentialType } from './settings/credential-configuration/credential-type.claim.js';
+import { user, userStream } from './users/user/user.state.js';
+import { UsersReadModel } from './users/user/users.read-model.js';
 
 const ACME = { id: '10000000-0000-4000-8000-00000000000a', name: 'acme' };
 const BETA = { id: '10000000-0000-4000-8000-00000000000b', name: 'beta' };

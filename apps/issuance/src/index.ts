@@ -1,15 +1,15 @@
 import type { ServiceDefinition } from '@attestry/service-kit';
 import { IssuanceModule } from './issuance.module.js';
 import { PUBLISHED } from './issuance.reactions.js';
-import { configurations } from './credential-configuration/configurations.read-model.js';
-import { dueCertificates } from './due-certificates/due-certificates.read-model.js';
-import { preAuthorizedOffers } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
-import { sessionKeys } from './session-keys/session-keys.js';
-import { publishedLists } from './status-list/published-lists.read-model.js';
-import { statusLists } from './status-list/status-lists.read-model.js';
-import { tokenFamilies } from './token-family/family-sweep.js';
-import { users } from './user/users.read-model.js';
-import { userSearchTables } from './user-search/user-search.read-model.js';
+import { configurations } from './settings/credential-configuration/configurations.read-model.js';
+import { dueCertificates } from './certificates/renew-certificates/due-certificates.read-model.js';
+import { preAuthorizedOffers } from './offers/pre-authorized-offers/pre-authorized-offers.read-model.js';
+import { sessionKeys } from './offers/session-keys/session-keys.js';
+import { publishedLists } from './status-lists/status-list/published-lists.read-model.js';
+import { statusLists } from './status-lists/status-list/status-lists.read-model.js';
+import { tokenFamilies } from './token/token-family/family-sweep.js';
+import { users } from './users/user/users.read-model.js';
+import { userSearchTables } from './users/user-search/user-search.read-model.js';
 
 export const issuanceService: ServiceDefinition = {
   name: 'issuance',
@@ -31,6 +31,6 @@ export const issuanceService: ServiceDefinition = {
     follows: 'domain',
   })),
 };
-export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './stored-context/stored-contexts-of.js';
+export { storedContextsOf, STORED_CONTEXT_CATEGORY } from './vocabularies/stored-context/stored-contexts-of.js';
 /** For the benchmark of a format's own work. */
 export { FORMAT_CLASSES } from './formats/formats.js';

@@ -1,180 +1,44 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from '@attestry/service-kit';
-import { AuthorizationOffers } from './authorization-offer/authorization-offers.js';
-import { OfferReferences } from './authorization-offer/offer-references.js';
-import { AuthorizationAnswers } from './authorization-request/authorization-answers.js';
-import { AuthorizationCodes } from './authorization-request/authorization-codes.js';
-import { SessionClaims } from './authorization-request/session-claims.js';
-import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
-import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
-import { PendingConsents } from './authorization-request/pending-consents.js';
-import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
-import { CertificateKeys } from './certificate-keys/certificate-keys.js';
-import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
-import { MessageEncryption } from './message-encryption/message-encryption.js';
-import { GuardedExchange } from './claim-sources/guarded-exchange.js';
-import { NamedSources } from './claim-sources/named-sources.js';
-import { SourceClaims } from './claim-sources/source-claims.js';
-import { SourceSecrets } from './claim-sources/source-secrets.js';
-import { SourceSlots } from './claim-sources/source-slots.js';
-import { SourceTokens } from './claim-sources/source-tokens.js';
-import { CredentialClaims } from './credential-issuer/credential-claims.js';
-import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
-import { HookSecrets } from './interaction-hook/hook-secrets.js';
-import { InteractionHooks } from './interaction-hook/interaction-hooks.js';
-import { PendingInteractions } from './interaction-hook/pending-interactions.js';
-import { AccessTokens } from './access-token/access-tokens.js';
-import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
-import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
-import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
-import { NewKeys } from './new-keys/new-keys.js';
-import { RecentStates } from './recent-states/recent-states.js';
-import { DestroyedCertificateKeys } from './certificate-keys/destroyed-certificate-keys.js';
-import { ContextLoader } from './contexts/context-loader.js';
-import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
-import { ProofMethods } from './proof-methods/proof-methods.js';
-import { IssuerKeys } from './credential-configuration/issuer-keys.js';
 import { IssuanceReactions } from './issuance.reactions.js';
-import { TypeClaims } from './credential-configuration/type-claims.js';
-import { Erasures } from './user/erasures.js';
-import { UserClaims } from './user/user-claims.js';
-import { UsersReadModel } from './user/users.read-model.js';
-import { UserSearchReadModel } from './user-search/user-search.read-model.js';
-import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
-import { Crls } from './document-signers/crls.js';
-import { DocumentSigners } from './document-signers/document-signers.js';
-import { DueCertificates } from './due-certificates/due-certificates.read-model.js';
-import { RenewCertificates } from './due-certificates/renew-certificates.worker.js';
-import { formatProviders } from './formats/formats.js';
-import { TenantContexts } from './formats/ldp-vc/tenant-contexts.js';
-import { HaipProfile } from './haip/haip-profile.js';
-import { IssuerDomain } from './issuer-names/issuer-domain.js';
-import { IssuerDomainUsage } from './issuer-names/issuer-domain-usage.js';
-import { IssuerNames } from './issuer-names/issuer-names.js';
-import { PublishedIssuer } from './issuer-names/published-issuer.js';
-import { IssuerBrands } from './protocol/issuer-brands.js';
-import { CurrentConfigurations } from './protocol/current-configurations.js';
-import { ClientAttestations } from './protocol/client-attestations.js';
-import { DpopProofs } from './protocol/dpop-proofs.js';
-import { WalletClients } from './protocol/wallet-clients.js';
-import { ClaimUse } from './claim-sets/claim-use.js';
-import { OfferEntries } from './protocol/offer-entries.js';
-import { PublishedConfigurations } from './protocol/published-configurations.js';
-import { PublishedSizes } from './protocol/published-size.js';
-import { SignedInUsers } from './user/signed-in-users.js';
-import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
-import { QrCodes } from './offer-qr-codes/qr-codes.js';
-import { PreAuthorizedOffersReadModel } from './pre-authorized-offers/pre-authorized-offers.read-model.js';
-import { KnownUsers } from './known-users/known-users.js';
-import { CredentialErasures } from './persisted-credential/credential-erasures.js';
-import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
-import { SessionKeys } from './session-keys/session-keys.js';
-import { FamilySweep } from './token-family/family-sweep.js';
-import { TokenFamilies } from './token-family/token-families.js';
-import { RefreshGrant } from './exchange-token/refresh-grant.js';
-import { PublishStatusLists } from './status-list/publish-status-lists.worker.js';
-import { PublishedListsReadModel } from './status-list/published-lists.read-model.js';
-import { StatusIndexes } from './status-list/status-indexes.js';
-import { StatusListsReadModel } from './status-list/status-lists.read-model.js';
-import { TenantWallets } from './wallets/tenant-wallets.js';
-import { WithdrawnDomains } from './withdrawn-domains/withdrawn-domains.directory.js';
+import { readingProviders } from './reading/reading.providers.js';
+import { settingsProviders } from './settings/settings.providers.js';
+import { certificatesProviders } from './certificates/certificates.providers.js';
+import { statusListsProviders } from './status-lists/status-lists.providers.js';
+import { vocabulariesProviders } from './vocabularies/vocabularies.providers.js';
+import { formatsProviders } from './formats/formats.providers.js';
+import { walletsProviders } from './wallets/wallets.providers.js';
+import { usersProviders } from './users/users.providers.js';
+import { claimsProviders } from './claims/claims.providers.js';
+import { registryProviders } from './registry/registry.providers.js';
+import { issuerProviders } from './issuer/issuer.providers.js';
+import { configurationsProviders } from './configurations/configurations.providers.js';
+import { offersProviders } from './offers/offers.providers.js';
+import { authorizationProviders } from './authorization/authorization.providers.js';
+import { tokenProviders } from './token/token.providers.js';
+import { credentialProviders } from './credential/credential.providers.js';
 import { useCases } from './use-cases.generated.js';
 
 @Module({
   providers: [
     ...useCases,
-    // Credential configurations
-    ConfigurationsReadModel,
-    ContextLoader,
-    TenantContexts,
-    TypeClaims,
-    IssuerKeys,
-    ProofMethods,
-
-    // Certificates of issuers and of document signers
-    NewKeys,
-    CertificateKeys,
-    DestroyedCertificateKeys,
-    IssuerSigners,
-    DocumentSigners,
-    Crls,
-    DueCertificates,
-    RenewCertificates,
-
-    // Encrypted requests and responses
-    EncryptionKeys,
-    MessageEncryption,
-
-    // Status lists
-    StatusIndexes,
-    StatusListsReadModel,
-    PublishedListsReadModel,
-    PublishStatusLists,
-
-    // Claims sources
-    NamedSources,
-    SourceSecrets,
-    GuardedExchange,
-    SourceTokens,
-    SourceSlots,
-    SourceClaims,
-
-    // Users
-    KnownUsers,
-    UserClaims,
-    UsersReadModel,
-    UserSearchReadModel,
-    Erasures,
-    PersistedCredentials,
-    CredentialErasures,
-
-    // Offers and the OID4VCI protocol
-    HaipProfile,
-    TenantWallets,
-    DpopProofs,
-    CredentialClaims,
-    CredentialIssuer,
-    AccessTokens,
-    DeferredIssuances,
-    DeferredIssuancesReadModel,
-    ListedDeferrals,
-    ClientAttestations,
-    WalletClients,
-    TokenFamilies,
-    RefreshGrant,
-    FamilySweep,
-    PendingAuthorizations,
-    PushedAuthorizations,
-    PendingConsents,
-    ProviderSignIn,
-    AuthorizationAnswers,
-    AuthorizationCodes,
-    SessionClaims,
-    HookSecrets,
-    PendingInteractions,
-    InteractionHooks,
+    ...readingProviders,
+    ...settingsProviders,
+    ...certificatesProviders,
+    ...statusListsProviders,
+    ...vocabulariesProviders,
+    ...formatsProviders,
+    ...walletsProviders,
+    ...usersProviders,
+    ...claimsProviders,
+    ...registryProviders,
+    ...issuerProviders,
+    ...configurationsProviders,
+    ...offersProviders,
+    ...authorizationProviders,
+    ...tokenProviders,
+    ...credentialProviders,
     Budgets,
-    AuthorizationOffers,
-    OfferReferences,
-    PreAuthorizedOffersReadModel,
-    QrCodes,
-    SignedInUsers,
-    ...formatProviders,
-    RecentStates,
-    CurrentConfigurations,
-    OfferEntries,
-    ClaimUse,
-    PublishedConfigurations,
-    PublishedSizes,
-    IssuerBrands,
-    IssuerDomain,
-    IssuerDomainUsage,
-    IssuerNames,
-    PublishedIssuer,
-    DeliveryInterest,
-    WithdrawnDomains,
-    SessionKeys,
-
     IssuanceReactions,
   ],
 })

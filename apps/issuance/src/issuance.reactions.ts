@@ -12,18 +12,18 @@ import { Streams, readEvent, type RecordedEvent } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import type { FeedMessage } from '@attestry/messaging';
 import { fact, PlatformConfig, Reactions, serviceContext, type Fact, recordPurgedTenants } from '@attestry/service-kit';
-import { claimSources } from './claim-sources/claim-sources.state.js';
-import { SourceSecrets } from './claim-sources/source-secrets.js';
-import { credentialConfiguration } from './credential-configuration/credential-configuration.state.js';
-import { IssuerKeys } from './credential-configuration/issuer-keys.js';
-import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
-import { Crls } from './document-signers/crls.js';
-import { IssuerDomain } from './issuer-names/issuer-domain.js';
-import { credentialNotification } from './credential-notification/credential-notification.state.js';
-import { issuanceSession } from './issuance-session/issuance-session.state.js';
-import { issuedCredential } from './issued-credential/issued-credential.state.js';
-import { user } from './user/user.state.js';
-import { withdrawnDomains } from './withdrawn-domains/withdrawn-domains.state.js';
+import { claimSources } from './claims/claim-sources/claim-sources.state.js';
+import { SourceSecrets } from './claims/claim-sources/source-secrets.js';
+import { credentialConfiguration } from './settings/credential-configuration/credential-configuration.state.js';
+import { IssuerKeys } from './configurations/issuer-keys/issuer-keys.js';
+import { IssuerSigners } from './certificates/issuer-certificates/issuer-signers.js';
+import { Crls } from './certificates/document-signers/crls.js';
+import { IssuerDomain } from './issuer/issuer-domain/issuer-domain.js';
+import { credentialNotification } from './credential/credential-notification/credential-notification.state.js';
+import { issuanceSession } from './sessions/issuance-session/issuance-session.state.js';
+import { issuedCredential } from './sessions/issued-credential/issued-credential.state.js';
+import { user } from './users/user/user.state.js';
+import { withdrawnDomains } from './settings/withdrawn-domains/withdrawn-domains.state.js';
 
 /** Categories of the events in {@link factsOf}. */
 export const PUBLISHED = [

@@ -21,9 +21,9 @@ import {
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import type { Kysely } from 'kysely';
-import { ConfigurationsReadModel } from './credential-configuration/configurations.read-model.js';
+import { ConfigurationsReadModel } from './settings/credential-configuration/configurations.read-model.js';
 import { issuanceService } from './index.js';
-import { UsersReadModel } from './user/users.read-model.js';
+import { UsersReadModel } from './users/user/users.read-model.js';
 
 let dataDir: string;
 let engines: Engines;

@@ -23,8 +23,8 @@ import {
 import { TEST_SETTINGS } from '@attestry/testing';
 import { chosenEngines, describeIdempotency } from '@attestry/testing/services';
 import { managementService } from './index.js';
-import type { TenantEvent } from './tenant/tenant.events.js';
-import { tenant, tenantStream } from './tenant/tenant.state.js';
+import type { TenantEvent } from './tenants/tenant/tenant.events.js';
+import { tenant, tenantStream } from './tenants/tenant/tenant.state.js';
 
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
 let dataDir: string;

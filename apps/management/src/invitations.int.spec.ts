@@ -26,7 +26,7 @@ import {
 import { MailReceiver, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import { managementService } from './index.js';
-import { tenantStream } from './tenant/tenant.state.js';
+import { tenantStream } from './tenants/tenant/tenant.state.js';
 
 const START_MS = 120_000;
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };

@@ -54,11 +54,11 @@ import {
   registerManagementClient,
   requestManagementClient,
 } from './index.js';
-import { ManagementClientInbox } from './register-management-client/management-client-inbox.js';
-import { requestFile, requestFolder } from './register-management-client/management-client-request.js';
-import { secretDigest } from './client-credentials/secret-digest.js';
-import { subdomain } from './tenant/subdomain.claim.js';
-import { tenant, tenantStream } from './tenant/tenant.state.js';
+import { ManagementClientInbox } from './platform/register-management-client/management-client-inbox.js';
+import { requestFile, requestFolder } from './platform/register-management-client/management-client-request.js';
+import { secretDigest } from './platform/client-credentials/secret-digest.js';
+import { subdomain } from './tenants/tenant/subdomain.claim.js';
+import { tenant, tenantStream } from './tenants/tenant/tenant.state.js';
 
 const ENV_ONE = '10000000-0000-4000-8000-000000000001';
 const ENV_TWO = '20000000-0000-4000-8000-000000000002';

@@ -14,10 +14,10 @@ import {
 } from '@attestry/contracts';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
 import { fact, Reactions, type Fact } from '@attestry/service-kit';
-import { TenantDirectory } from './directory/tenant-directory.js';
-import { managementUser } from './management-user/management-user.state.js';
-import { revokedToken } from './revoked-token/revoked-token.state.js';
-import { tenant } from './tenant/tenant.state.js';
+import { TenantDirectory } from './tenants/directory/tenant-directory.js';
+import { managementUser } from './users/management-user/management-user.state.js';
+import { revokedToken } from './tokens/revoked-token/revoked-token.state.js';
+import { tenant } from './tenants/tenant/tenant.state.js';
 
 /** Categories whose events are published. */
 export const PUBLISHED = [tenant, managementUser, revokedToken] as const;

@@ -50,7 +50,7 @@ import {
 import { TEST_SETTINGS } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import { managementService } from './index.js';
-import { tenant, tenantStream } from './tenant/tenant.state.js';
+import { tenant, tenantStream } from './tenants/tenant/tenant.state.js';
 
 const DAY_MS = 24 * 3_600_000;
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };

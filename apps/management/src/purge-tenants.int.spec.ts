@@ -24,9 +24,9 @@ import {
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
 import { managementService } from './index.js';
-import { PurgeTenants } from './purge-tenants/purge-tenants.js';
-import { tenant, tenantStream } from './tenant/tenant.state.js';
-import { TenantListsReadModel } from './tenant-lists/tenant-lists.read-model.js';
+import { PurgeTenants } from './tenants/purge-tenants/purge-tenants.js';
+import { tenant, tenantStream } from './tenants/tenant/tenant.state.js';
+import { TenantListsReadModel } from './tenants/tenant-lists/tenant-lists.read-model.js';
 
 const DAY_MS = 86_400_000;
 const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };

@@ -1,6 +1,6 @@
 import { mayHavePassword } from './addresses.js';
 import { isUuid } from './identifiers.js';
-import { REFUSED_NAME } from './json-bounds.js';
+import { REFUSED_NAME } from './json/json-bounds.js';
 import type { Operation, OperationRequest } from './operation.js';
 
 /**

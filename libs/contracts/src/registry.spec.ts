@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { callersOf } from './bus-rights.js';
 import type { Operation } from './operation.js';
 import { OPERATIONS, operationsOf } from './registry.js';
 import { SERVICE_NAMES } from './services.js';
 
-const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
+const filesOf = (service: string): string[] =>
+  readdirSync(join(import.meta.dirname, '../../../apps', service, 'src'), { recursive: true, encoding: 'utf8' });
+const files = new Map(SERVICE_NAMES.map((service) => [service, filesOf(service)]));
 /** Recorded operations that are about no single resource, or whose service names it. */
 const WITHOUT_OBJECT: ReadonlySet<string> = new Set([
   // The session that the code or token names, or the registered wallet.
@@ -152,7 +154,8 @@ describe('registry', () => {
   });
 
   it.each(described)('%s has a folder named after its use case', (_name, { service, useCase }) => {
-    expect(existsSync(join(apps, service, 'src', useCase, `${useCase}.ts`))).toBe(true);
+    const file = join(useCase, `${useCase}.ts`);
+    expect(files.get(service)!.filter((path) => `/${path}`.endsWith(`/${file}`))).toHaveLength(1);
   });
 
   it.each(described)('%s has a name in lower-case words', (name, operation) => {

@@ -28,7 +28,14 @@ import * as statusLists from './issuance/status-lists.js';
 import * as users from './issuance/users.js';
 import * as wallets from './issuance/wallets.js';
 import * as managementEvents from './management/management.integration-events.js';
-import * as management from './management/management.operations.js';
+import * as clients from './management/clients.js';
+import * as directory from './management/directory.js';
+import * as environments from './management/environments.js';
+import * as invitations from './management/invitations.js';
+import * as managementUsers from './management/management-users.js';
+import * as members from './management/members.js';
+import * as tenants from './management/tenants.js';
+import * as tokens from './management/tokens.js';
 import type { IntegrationEventType } from './integration-event.js';
 import type { Operation } from './operation.js';
 import type { ServiceName } from './services.js';
@@ -39,7 +46,15 @@ import * as tenantConfigEvents from './tenant-config/tenant-config.integration-e
 import * as webhooksEvents from './webhooks/webhooks.integration-events.js';
 import * as webhooks from './webhooks/webhooks.operations.js';
 
-export * from './management/management.operations.js';
+export * from './management/client-credentials.js';
+export * from './management/clients.js';
+export * from './management/directory.js';
+export * from './management/environments.js';
+export * from './management/invitations.js';
+export * from './management/management-users.js';
+export * from './management/members.js';
+export * from './management/tenants.js';
+export * from './management/tokens.js';
 export * from './management/management.integration-events.js';
 export * from './tenant-config/authentication-providers.js';
 export * from './tenant-config/custom-domains.js';
@@ -81,7 +96,14 @@ const isOperation = (value: unknown): value is Operation =>
 
 /** Every operation of the platform, in the order of the reference page. */
 export const OPERATIONS: readonly Operation[] = [
-  management,
+  environments,
+  tenants,
+  clients,
+  tokens,
+  members,
+  invitations,
+  managementUsers,
+  directory,
   customDomains,
   authenticationProviders,
   signIn,

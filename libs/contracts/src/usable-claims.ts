@@ -1,4 +1,4 @@
-import { inexactNumbers } from './exact-numbers.js';
+import { inexactNumbers } from './json/exact-numbers.js';
 
 /** Claims, and the names of those that cannot be used, which have the value null. */
 export interface UsableClaims {

@@ -15,7 +15,7 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { CLIENT_ID_PATTERN, isUuid, UUID_PATTERN } from './identifiers.js';
-import { DEFAULT_BOUNDS, jsonFault, type JsonBounds } from './json-bounds.js';
+import { DEFAULT_BOUNDS, jsonFault, type JsonBounds } from './json/json-bounds.js';
 import { canonicalLanguageTag, LANGUAGE_TAG_FAULT, MAX_LANGUAGE_TAG } from './language-tags.js';
 import type { JsonSchema } from './openapi/json-schema.js';
 import type { DtoClass } from './operation.js';

@@ -16,17 +16,9 @@ export {
 } from './checkpoint-beyond-head.js';
 export { BrokenChain, copyEvents, TargetDiffers, type CopyCounts, type CopyOptions } from './copy/copy-events.js';
 export { randomIds, systemClock, type Clock, type Ids } from './facts.js';
-export {
-  Streams,
-  readEvent,
-  type CommandWrites,
-  type Decide,
-  type FurtherDecision,
-  type Decision,
-  type LoadOptions,
-  type RunOptions,
-  type StreamsOptions,
-} from './run-decision.js';
+export type { CommandWrites, Decide, Decision, FurtherDecision, LoadOptions, RunOptions } from './streams/decision.js';
+export { readEvent } from './streams/read-event.js';
+export { Streams, type StreamsOptions } from './streams/streams.js';
 export {
   CheckpointedSubscription,
   type CheckpointedOptions,

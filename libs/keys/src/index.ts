@@ -12,9 +12,9 @@ export {
   type KeysDestroyed,
   type SingleUseValue,
   type Spending,
-} from './key-vault.js';
-export { BbsProofNotMade } from './bbs-proofs.js';
-export { Macs, type SecretMac } from './macs.js';
+} from './vault/key-vault.js';
+export { BbsProofNotMade } from './bbs/bbs-proofs.js';
+export { Macs, type SecretMac } from './vault/macs.js';
 export {
   ERASED,
   isErased,
@@ -24,7 +24,7 @@ export {
   type NewKey,
   type Sealed,
   type StoredValue,
-} from './sealing.js';
+} from './vault/sealing.js';
 export {
   SigningKeys,
   type Decrypter,
@@ -33,15 +33,15 @@ export {
   type Signer,
   type SigningKey,
   type SigningPurpose,
-} from './signing-keys.js';
+} from './vault/signing-keys.js';
 export { EmbeddedKeyVault, KEY_PRAGMAS, type EmbeddedKeyVaultOptions } from './embedded/embedded-key-vault.js';
-export type { MasterKey, MasterKeysGiven } from './master-keys.js';
-export type { KeyLocation } from './key-location.js';
-export { copyKeys, KeysDiffer, type CopiedKeys, type CopyKeysOptions } from './copy-keys.js';
-export { rotateMasterKey, type Rotation } from './rotate-master-key.js';
+export type { MasterKey, MasterKeysGiven } from './stored/master-keys.js';
+export type { KeyLocation } from './moving/key-location.js';
+export { copyKeys, KeysDiffer, type CopiedKeys, type CopyKeysOptions } from './moving/copy-keys.js';
+export { rotateMasterKey, type Rotation } from './moving/rotate-master-key.js';
 export { EmbeddedReplayGuard, type EmbeddedReplayGuardOptions } from './embedded/embedded-replay-guard.js';
-export { ExpiringState, type StoredText } from './expiring-state.js';
-export { KeyCheckpoints } from './key-checkpoints.js';
+export { ExpiringState, type StoredText } from './vault/expiring-state.js';
+export { KeyCheckpoints } from './vault/key-checkpoints.js';
 export {
   SignInAttempts,
   SignInRecords,
@@ -49,7 +49,7 @@ export {
   type CountedAttempts,
   type PutRecord,
   type SignInRecord,
-} from './sign-in-store.js';
+} from './sign-in/sign-in-store.js';
 export { EmbeddedSignInStore, type EmbeddedSignInStoreOptions } from './embedded/embedded-sign-in-store.js';
 export {
   base62,
@@ -60,7 +60,7 @@ export {
   randomSecret,
   successorId,
   type ByteSource,
-} from './secrets.js';
+} from './vault/secrets.js';
 export {
   InvalidKey,
   decodeBls12381G2Multikey,
@@ -76,7 +76,7 @@ export {
   x25519PrivateOf,
   x25519PublicOf,
   type ImportedKey,
-} from './jwk.js';
+} from './public-keys/jwk.js';
 export { inspectRedisServer, openRedisReplayGuard } from './redis/load-redis.js';
 export type { RedisReplayGuardOptions } from './redis/redis-replay-guard.js';
 export { loadKeyTables, migratePostgresKeys, openPostgresKeyVault } from './postgres/load-postgres.js';

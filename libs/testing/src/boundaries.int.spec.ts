@@ -116,20 +116,20 @@ const broken: readonly [name: string, rule: string, filePath: string, text: stri
   [
     'decisions compare a format',
     formats,
-    'apps/issuance/src/credential-configuration/x.decisions.ts',
+    'apps/issuance/src/settings/credential-configuration/x.decisions.ts',
     `export const a = (format: string) => format !== 'ldp_vc';`,
   ],
   [
     'a use case imports the module of a format',
     formats,
-    'apps/issuance/src/issue-credential/x.ts',
-    `import '../formats/ldp-vc/ldp-vc.js';`,
+    'apps/issuance/src/credential/issue-credential/x.ts',
+    `import '../../formats/ldp-vc/ldp-vc.js';`,
   ],
   [
     'a use case passes on the module of a format',
     formats,
-    'apps/issuance/src/issue-credential/x.ts',
-    `export { LdpVc } from '../formats/ldp-vc/ldp-vc.js';`,
+    'apps/issuance/src/credential/issue-credential/x.ts',
+    `export { LdpVc } from '../../formats/ldp-vc/ldp-vc.js';`,
   ],
   [
     'a format imports the module of another',
@@ -181,8 +181,8 @@ const sound: readonly [name: string, filePath: string, text: string][] = [
   ],
   [
     'a use case finds the module of a format',
-    'apps/issuance/src/issue-credential/x.ts',
-    `import '../formats/formats.js';`,
+    'apps/issuance/src/credential/issue-credential/x.ts',
+    `import '../../formats/formats.js';`,
   ],
   ['handlers read the clock', service, `export const a = () => Date.now();`],
 ];

@@ -52,6 +52,47 @@ describe('the check of the structure', () => {
     ]);
   });
 
+  it('refuses imports from a wing above, from the top of the service, and wings that the list does not name', async () => {
+    const src = 'apps/issuance/src';
+    const { faults } = await check({
+      [`${src}/formats/format.ts`]: "import type { A } from '../token/exchange-token/a.js';\nexport type B = A;\n",
+      [`${src}/formats/cwt/cwt.ts`]: "export const load = () => import('../../index.js');\n",
+      [`${src}/formats/formats.spec.ts`]: "import '../token/exchange-token/a.js';\nimport '../index.js';\n",
+      [`${src}/token/exchange-token/a.ts`]: "export type A = 1;\nimport '../../sessions/code.js';\n",
+      [`${src}/sessions/code.ts`]: "import '../reading/b.js';\nimport './session.js';\n",
+      [`${src}/sessions/session.ts`]: '',
+      [`${src}/reading/b.ts`]: '',
+      [`${src}/index.ts`]: "import './token/exchange-token/a.js';\n",
+      [`${src}/protocol/c.ts`]: '',
+      'apps/dids/src/token/d.ts': "import '../did/e.js';\n",
+      'apps/dids/src/did/e.ts': '',
+    });
+    expect(faults).toEqual([
+      `${src}/formats/cwt/cwt.ts: imports ${src}/index.ts, from above the wing 'formats' (architecture, Folders)`,
+      `${src}/formats/format.ts: imports ${src}/token/exchange-token/a.ts, from above the wing 'formats' (architecture, Folders)`,
+      `${src}/protocol: scripts/wings.mjs does not name this wing`,
+    ]);
+  });
+
+  it('refuses folders with more than 25 folders, or more than 25 files besides specs', async () => {
+    const many = (count: number, path: (index: number) => string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [path(index), '']));
+    const { faults } = await check({
+      ...many(26, (index) => `apps/dids/src/did/a${index}.ts`),
+      ...many(26, (index) => `libs/keys/src/a${index}/b.ts`),
+      ...many(25, (index) => `libs/sqlite/src/a${index}.ts`),
+      ...many(5, (index) => `libs/sqlite/src/a${index}.spec.ts`),
+      ...many(25, (index) => `libs/cose/src/a${index}/b/c.ts`),
+      ...many(26, (index) => `apps/gateway/src/pipeline/a${index}.ts`),
+      ...many(26, (index) => `libs/testing/src/a${index}.ts`),
+      ...many(26, (index) => `apps/e2e/src/faults/a${index}.ts`),
+    });
+    expect(faults).toEqual([
+      'apps/dids/src/did: 26 files besides specs, at most 25',
+      'libs/keys/src: 26 folders, at most 25',
+    ]);
+  });
+
   it('refuses barrels, generic names, and packages bound to a host', async () => {
     const files = { 'apps/dids/src/did/index.ts': '', 'libs/keys/src/text-utils.ts': '' };
     const packages = { 'node_modules/a': { resolved: 'https://registry.example/a.tgz' }, 'node_modules/b': {} };

@@ -16,11 +16,11 @@ const CHANGES: Record<string, [string, string][]> = {
       `export const newUserEvent = defineIntegrationEvent('issuance.user-farewell-noted');\nexport const userDeleted`,
     ],
   ],
-  'apps/issuance/dist/user/user.state.js': [
+  'apps/issuance/dist/users/user/user.state.js': [
     ['UserDeleted: 1', `UserDeleted: 1, ${NEW_EVENT}: 1`],
     [`        case 'UserDeleted':`, `        case '${NEW_EVENT}': return state;\n        case 'UserDeleted':`],
   ],
-  'apps/issuance/dist/user/user.decisions.js': [
+  'apps/issuance/dist/users/user/user.decisions.js': [
     [
       `                destroyedKeys: command.destroyedKeys
             }

@@ -1,6 +1,6 @@
 import type { ClaimMapping, ErrorDetail } from '@attestry/contracts';
-import { parseClaimPath, unmatchedPath } from '../credential-configuration/claim-path.js';
-import { isObject } from '../protocol/raw-request.js';
+import { parseClaimPath, unmatchedPath } from './claim-path.js';
+import { isObject } from '../reading/raw-request/raw-request.js';
 import { claimDisplayFault } from './display.decisions.js';
 
 const MAX_CLAIM_MAPPINGS = 200;

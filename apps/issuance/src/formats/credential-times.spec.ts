@@ -1,7 +1,7 @@
 import type { Duration } from '@attestry/contracts';
 import fc from 'fast-check';
 import { credentialTimes, expiresTooSoon, lifetimeFault, TimesFault, type RequestedTimes } from './credential-times.js';
-import { addDuration } from './validity.js';
+import { addDuration } from '../settings/credential-configuration/validity.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

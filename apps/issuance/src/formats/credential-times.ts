@@ -1,5 +1,5 @@
 import type { Duration } from '@attestry/contracts';
-import { addDuration, longestInDays } from './validity.js';
+import { addDuration, longestInDays } from '../settings/credential-configuration/validity.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

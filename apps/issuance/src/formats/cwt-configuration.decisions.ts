@@ -5,8 +5,8 @@ import type {
   Duration,
   ErrorDetail,
 } from '@attestry/contracts';
-import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
+import type { PinnedConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../settings/credential-configuration/credential-configuration.events.js';
 import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
 import { expiresTooSoon } from './credential-times.js';
 import { displayFaults } from './display.decisions.js';

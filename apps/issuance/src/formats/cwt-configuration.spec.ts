@@ -1,5 +1,5 @@
 import type { CompactSemanticConfigurationRequest, ErrorDetail } from '@attestry/contracts';
-import type { PinnedIssuerKey } from '../credential-configuration/credential-configuration.events.js';
+import type { PinnedIssuerKey } from '../settings/credential-configuration/credential-configuration.events.js';
 import { CwtVc } from './cwt-vc/cwt-vc.js';
 import { Cwt } from './cwt/cwt.js';
 

@@ -1,9 +1,9 @@
 import { oauthError, type CredentialProfile } from '@attestry/contracts';
 import { ClaimFault as EncodingFault, type CwtFacts, type SigningInput } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
-import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import { mapClaims, mapKnownClaims, type UserObject } from '../protocol/map-claims.js';
-import { LIST_SIZE } from '../status-list/packed-statuses.js';
+import type { PinnedConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import { mapClaims, mapKnownClaims, type UserObject } from './map-claims.js';
+import { LIST_SIZE } from '../status-lists/status-list/packed-statuses.js';
 import { byName, claimBeyondLimit, deniedClaim, faultOfEncoding, type ClaimFault } from './claim-faults.decisions.js';
 import { claimsSizeFault } from './claims-size.decisions.js';
 import { credentialTimes, TimesFault } from './credential-times.js';
@@ -11,7 +11,7 @@ import type { CwtContent } from './cwt-configuration.decisions.js';
 import { claimOf, displayOf } from './display.decisions.js';
 import type { FormatMetadata, PinnedFacts, Resources, UnsignedCredential } from './format.js';
 import { PROOF_ALGORITHMS, proofTypesOf } from './proof-types.js';
-import { addDuration } from './validity.js';
+import { addDuration } from '../settings/credential-configuration/validity.js';
 
 type Cwt = PinnedConfiguration<CwtContent>;
 

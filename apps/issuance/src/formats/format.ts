@@ -13,18 +13,18 @@ import type { ByteSource, PublicJwk, Signer } from '@attestry/keys';
 import type {
   ActiveConfiguration,
   PinnedConfiguration,
-} from '../credential-configuration/credential-configuration.decisions.js';
+} from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type {
   ConfigurationContent,
   PinnedIssuerKey,
-} from '../credential-configuration/credential-configuration.events.js';
-import type { CredentialDigests } from '../issuance-session/issuance-session.events.js';
-import type { CertifiedSigner, IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+} from '../settings/credential-configuration/credential-configuration.events.js';
+import type { CredentialDigests } from '../sessions/issuance-session/issuance-session.events.js';
+import type { CertifiedSigner, IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import type { ClaimFault } from './claim-faults.decisions.js';
 import type { ProofAlgorithm } from './proof-types.js';
-import type { UserObject } from '../protocol/map-claims.js';
-import type { StatusPolicy } from '../status-list/list-series.js';
-import type { StatusReference } from '../status-list/token-status-list.js';
+import type { UserObject } from './map-claims.js';
+import type { StatusPolicy } from '../status-lists/status-list/list-series.js';
+import type { StatusReference } from '../status-lists/status-list/token-status-list.js';
 
 /** Which key signs. */
 export type SignerPolicy =

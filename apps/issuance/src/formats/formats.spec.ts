@@ -1,5 +1,5 @@
 import type { ErrorDetail, WebSemanticConfigurationRequest } from '@attestry/contracts';
-import type { PinnedIssuerKey } from '../credential-configuration/credential-configuration.events.js';
+import type { PinnedIssuerKey } from '../settings/credential-configuration/credential-configuration.events.js';
 import { checkRequest, requestedDid } from './format.js';
 import { Cwt } from './cwt/cwt.js';
 import { CwtVc } from './cwt-vc/cwt-vc.js';

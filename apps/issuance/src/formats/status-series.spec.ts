@@ -1,4 +1,4 @@
-import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
+import type { IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
 import type { Resources } from './format.js';
 import { statusSeriesOf } from './status-series.js';
 

@@ -1,8 +1,8 @@
-import type { IssuingSigner } from '../issuer-certificates/issuer-signers.js';
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
-import { issuerHost } from '../credential-configuration/configurations-under.js';
-import { listSeries, type ListSeries } from '../status-list/list-series.js';
+import type { IssuingSigner } from '../certificates/issuer-certificates/issuer-signers.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../settings/credential-configuration/credential-configuration.events.js';
+import { issuerHost } from '../settings/credential-configuration/configurations-under.js';
+import { listSeries, type ListSeries } from '../status-lists/status-list/list-series.js';
 import type { Resources } from './format.js';
 
 /** Whether the credentials of a configuration refer to status lists. */

@@ -8,9 +8,9 @@ import type {
   JwtVcConfiguration,
   JwtVcConfigurationRequest,
 } from '@attestry/contracts';
-import type { PinnedContexts } from '../contexts/context-loader.js';
-import type { PinnedConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
-import type { ConfigurationContent } from '../credential-configuration/credential-configuration.events.js';
+import type { PinnedContexts } from '../vocabularies/contexts/context-loader.js';
+import type { PinnedConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../settings/credential-configuration/credential-configuration.events.js';
 import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.js';
 import { refusedNameFault, reservedName } from './reserved-names.js';
 import { displayDefaults, displayFaults, imageUrlFault } from './display.decisions.js';

@@ -1,4 +1,4 @@
-import type { ActiveConfiguration } from '../credential-configuration/credential-configuration.decisions.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import { claimOf, displayDefaults, displayOf } from './display.decisions.js';
 import type { FormatMetadata } from './format.js';
 import { PROOF_ALGORITHMS, proofTypesOf } from './proof-types.js';

@@ -1,5 +1,5 @@
 import { IsArray, IsIn, IsString, MaxLength, ArrayMaxSize } from 'class-validator';
-import type { JsonBounds } from '../json-bounds.js';
+import type { JsonBounds } from '../json/json-bounds.js';
 import { MAX_LOGGED_BYTES } from '../logged-data.js';
 import { calledBy, defineOperation, requires } from '../operation.js';
 import { PageCursor, PageLimit, type PageQuery } from '../pagination.js';

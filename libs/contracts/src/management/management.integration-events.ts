@@ -1,6 +1,6 @@
 import { defineIntegrationEvent } from '../integration-event.js';
 import type { Role } from '../roles.js';
-import type { MemberStatus } from './management.operations.js';
+import type { MemberStatus } from './members.js';
 
 export interface TenantCreatedData {
   tenantId: string;

@@ -1,6 +1,6 @@
 import { getMetadataStorage } from 'class-validator';
 import { UUID_PATTERN } from '../identifiers.js';
-import type { JsonBounds } from '../json-bounds.js';
+import type { JsonBounds } from '../json/json-bounds.js';
 import type { DtoClass } from '../operation.js';
 import { keywordsOf as declaredKeywordsOf, NO_MESSAGE } from '../validators.js';
 import type { JsonSchema } from './json-schema.js';

@@ -19,7 +19,7 @@ import {
   type SubscribeOptions,
 } from '../event-store.js';
 import { randomIds, systemClock } from '../facts.js';
-import { Streams } from '../run-decision.js';
+import { Streams } from '../streams/streams.js';
 import { CheckpointedSubscription } from '../subscriptions.js';
 import type { EventStoreDbOptions } from './eventstoredb-event-store.js';
 import type { EventStoreDbSubscription } from './eventstoredb-subscription.js';

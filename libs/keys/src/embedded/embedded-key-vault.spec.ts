@@ -4,10 +4,10 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeyNotFound, MasterKeyMismatch } from '../key-vault.js';
-import { MasterKeys, type MasterKey } from '../master-keys.js';
-import { ERASED } from '../sealing.js';
-import type { StoredKeyVault } from '../stored-key-vault.js';
+import { KeyNotFound, MasterKeyMismatch } from '../vault/key-vault.js';
+import { MasterKeys, type MasterKey } from '../stored/master-keys.js';
+import { ERASED } from '../vault/sealing.js';
+import type { StoredKeyVault } from '../stored/stored-key-vault.js';
 import { EmbeddedKeyVault, openKeyFile } from './embedded-key-vault.js';
 
 const T = '0f8fad5b-d9cb-469f-a165-70867728950e';

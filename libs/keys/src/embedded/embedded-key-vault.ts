@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
-import type { KeyStore } from '../key-store.js';
-import { StoredKeyVault, type StoredKeyVaultOptions } from '../stored-key-vault.js';
+import type { KeyStore } from '../stored/key-store.js';
+import { StoredKeyVault, type StoredKeyVaultOptions } from '../stored/stored-key-vault.js';
 import type { KeyFileOptions } from './key-file.jobs.js';
 
 export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'believeMs'> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
-import { ReplayGuard, type SingleUseValue, type Spending } from '../key-vault.js';
-import { spendsOf } from '../single-use.js';
+import { ReplayGuard, type SingleUseValue, type Spending } from '../vault/key-vault.js';
+import { spendsOf } from '../vault/single-use.js';
 import type { ReplayOptions, SpendAll } from './replay.jobs.js';
 
 export interface EmbeddedReplayGuardOptions {

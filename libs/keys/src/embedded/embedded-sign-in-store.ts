@@ -7,7 +7,7 @@ import {
   type CountedAttempts,
   type PutRecord,
   type SignInRecord,
-} from '../sign-in-store.js';
+} from '../sign-in/sign-in-store.js';
 import type { AttemptJob, FoundRecord, KeyJob, PutJob } from './sign-in-store.jobs.js';
 
 export interface EmbeddedSignInStoreOptions {

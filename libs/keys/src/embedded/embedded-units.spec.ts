@@ -10,8 +10,8 @@ import {
   type UnitWrite,
 } from '@attestry/event-store';
 import { SqliteThread } from '@attestry/sqlite';
-import { KeyAlreadyExists, KeyNotFound, ReplayGuard, type SingleUseValue } from '../key-vault.js';
-import type { StoredKeyVault } from '../stored-key-vault.js';
+import { KeyAlreadyExists, KeyNotFound, ReplayGuard, type SingleUseValue } from '../vault/key-vault.js';
+import type { StoredKeyVault } from '../stored/stored-key-vault.js';
 import { EmbeddedKeyVault, KEY_PRAGMAS } from './embedded-key-vault.js';
 import { EmbeddedReplayGuard } from './embedded-replay-guard.js';
 

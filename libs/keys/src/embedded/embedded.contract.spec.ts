@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeSignInStore } from '../sign-in-store.contract.js';
-import { describeKeyVault, describeReplayGuard } from '../keys.contract.js';
+import { describeSignInStore } from '../sign-in/sign-in-store.contract.js';
+import { describeKeyVault, describeReplayGuard } from '../vault/keys.contract.js';
 import { EmbeddedKeyVault } from './embedded-key-vault.js';
 import { EmbeddedReplayGuard } from './embedded-replay-guard.js';
 import { EmbeddedSignInStore } from './embedded-sign-in-store.js';

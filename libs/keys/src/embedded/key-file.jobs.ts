@@ -11,7 +11,7 @@ import type {
   SigningKeyRow,
   KeyJobs,
   WrappedKey,
-} from '../key-store.js';
+} from '../stored/key-store.js';
 
 // Key material is stored only in tables with an ascending integer key, in rows of constant length, and is overwritten in place with zeros,
 // never deleted: SQLite then never moves a row between pages, which would leave a copy in a page's unused part that `secure_delete` does

@@ -1,3 +1,3 @@
-import { describeMovedKeys } from '../moved-keys.contract.js';
+import { describeMovedKeys } from '../moving/moved-keys.contract.js';
 
 describeMovedKeys();

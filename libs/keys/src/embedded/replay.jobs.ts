@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { Database, Jobs } from '@attestry/sqlite';
-import type { Spend } from '../single-use.js';
+import type { Spend } from '../vault/single-use.js';
 
 export interface SpendAll {
   spends: readonly Spend[];

@@ -1,5 +1,5 @@
 import type { Migrations } from '@attestry/postgres';
-import type { KeyVault } from '../key-vault.js';
+import type { KeyVault } from '../vault/key-vault.js';
 import type { PostgresKeyVaultOptions } from './postgres-key-store.js';
 
 // Loaded on demand: the embedded platform does not load the client.
@@ -8,7 +8,7 @@ import type { PostgresKeyVaultOptions } from './postgres-key-store.js';
 export const openPostgresKeyVault = async (options: PostgresKeyVaultOptions): Promise<KeyVault> => {
   const [{ PostgresKeyStore }, { StoredKeyVault }] = await Promise.all([
     import('./postgres-key-store.js'),
-    import('../stored-key-vault.js'),
+    import('../stored/stored-key-vault.js'),
   ]);
   const { masterKeys, clock, believeMs = 30_000, ...database } = options;
   return StoredKeyVault.load(() => PostgresKeyStore.connect(database), {

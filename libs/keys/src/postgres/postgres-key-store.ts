@@ -10,9 +10,9 @@ import type {
   SigningKeyRow,
   TenantTable,
   WrappedKey,
-} from '../key-store.js';
-import { KeyVaultUnavailable } from '../key-vault.js';
-import type { StoredKeyVaultOptions } from '../stored-key-vault.js';
+} from '../stored/key-store.js';
+import { KeyVaultUnavailable } from '../vault/key-vault.js';
+import type { StoredKeyVaultOptions } from '../stored/stored-key-vault.js';
 import { KEY_TABLES } from './schema.js';
 
 /** Lifetime of cached keys. */

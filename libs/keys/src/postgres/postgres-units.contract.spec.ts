@@ -11,8 +11,8 @@ import {
 } from '@attestry/event-store';
 import { describeOnPostgres, FaultyProxy, SeededRandom, waitUntil } from '@attestry/testing';
 import pg from 'pg';
-import { KeyAlreadyExists, KeyNotFound, type KeyVault } from '../key-vault.js';
-import { ERASED, type Sealed } from '../sealing.js';
+import { KeyAlreadyExists, KeyNotFound, type KeyVault } from '../vault/key-vault.js';
+import { ERASED, type Sealed } from '../vault/sealing.js';
 import { migratePostgresKeys, openPostgresKeyVault } from './load-postgres.js';
 
 const masterKeys = { current: { version: 1, key: new Uint8Array(32).fill(7) } };

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { findPostgres, PostgresServer, skipSuite, waitUntil } from '@attestry/testing';
-import { describeKeyVault } from '../keys.contract.js';
-import { KeyNotFound, KeyVaultUnavailable, MasterKeyMismatch, type KeyVault } from '../key-vault.js';
-import { ERASED } from '../sealing.js';
-import { describeTenantPurge } from '../tenant-purge.contract.js';
+import { describeKeyVault } from '../vault/keys.contract.js';
+import { KeyNotFound, KeyVaultUnavailable, MasterKeyMismatch, type KeyVault } from '../vault/key-vault.js';
+import { ERASED } from '../vault/sealing.js';
+import { describeTenantPurge } from '../vault/tenant-purge.contract.js';
 import { migratePostgresKeys, openPostgresKeyVault } from './load-postgres.js';
 
 const programs = findPostgres();

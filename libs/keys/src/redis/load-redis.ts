@@ -1,4 +1,4 @@
-import type { ReplayGuard } from '../key-vault.js';
+import type { ReplayGuard } from '../vault/key-vault.js';
 import type { RedisReplayGuardOptions } from './redis-replay-guard.js';
 
 /** {@link inspectRedis}, loaded on demand. */

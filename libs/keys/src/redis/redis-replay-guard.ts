@@ -5,8 +5,8 @@ import {
   ReplayGuardUnavailable,
   type SingleUseValue,
   type Spending,
-} from '../key-vault.js';
-import { spendsOf, type Spend } from '../single-use.js';
+} from '../vault/key-vault.js';
+import { spendsOf, type Spend } from '../vault/single-use.js';
 
 export interface RedisReplayGuardOptions {
   /** `redis://` or, with TLS, `rediss://`, with user and password where the server requires them. */

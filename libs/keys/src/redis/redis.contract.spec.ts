@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { findRedisServer, RedisServer, skipSuite, waitUntil } from '@attestry/testing';
 import { createClient } from '@redis/client';
-import { EvictingReplayStore, ReplayGuardUnavailable } from '../key-vault.js';
-import { describeReplayGuard } from '../keys.contract.js';
+import { EvictingReplayStore, ReplayGuardUnavailable } from '../vault/key-vault.js';
+import { describeReplayGuard } from '../vault/keys.contract.js';
 import { openRedisReplayGuard } from './load-redis.js';
 import { inspectRedis, RedisReplayGuard, type RedisReplayGuardOptions } from './redis-replay-guard.js';
 

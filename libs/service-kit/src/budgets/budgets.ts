@@ -5,7 +5,7 @@ import { AppError, unavailable, type ErrorKind } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { ExpiringState, isErased } from '@attestry/keys';
 import { Metrics } from '../metrics/metrics.js';
-import { CLOCK } from '../tokens.js';
+import { CLOCK } from '../config/tokens.js';
 import { addUse, type Use } from './budget.js';
 
 /** How often an action is allowed within any `windowMs` milliseconds. */

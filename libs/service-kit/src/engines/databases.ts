@@ -1,4 +1,4 @@
-import type { PlatformConfig } from '../config.js';
+import type { PlatformConfig } from '../config/config.js';
 
 export interface DatabaseUse {
   url: string;

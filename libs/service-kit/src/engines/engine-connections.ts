@@ -1,5 +1,5 @@
 import { loadEventStoreDbTarget } from '@attestry/event-store';
-import type { ParsedSettings } from '../config.js';
+import type { ParsedSettings } from '../config/config.js';
 
 /** Connection of this process to an engine, by setting. */
 export interface EngineConnection {

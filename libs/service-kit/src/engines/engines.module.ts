@@ -12,16 +12,16 @@ import {
 } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
 import { ReadModels } from '@attestry/read-model';
-import { PlatformConfig } from '../config.js';
-import { Health } from '../health.js';
+import { PlatformConfig } from '../config/config.js';
+import { Health } from '../process/health.js';
 import { Metrics } from '../metrics/metrics.js';
 import { observedCanonicalization } from '../observed/observed-canonicalization.js';
-import { OperationRecorders } from '../operation-recorder.js';
-import { Outbound } from '../outbound.js';
-import { OutboundResolver } from '../outbound-resolver.js';
-import { SignInRegistry } from '../sign-in-registry.js';
+import { OperationRecorders } from '../operations/operation-recorder.js';
+import { Outbound } from '../outbound/outbound.js';
+import { OutboundResolver } from '../outbound/outbound-resolver.js';
+import { SignInRegistry } from '../operations/sign-in-registry.js';
 import { Tracing } from '../tracing/tracing.js';
-import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../tokens.js';
+import { CHECKPOINTS, CLOCK, IDS, LOGGER, OPERATION_EVENT_STORE, OPERATION_READ_MODELS } from '../config/tokens.js';
 import type { ProcessEngines } from './engines.js';
 import { RateCounter } from './rate-counter.js';
 

@@ -2,11 +2,11 @@ import type { Checkpoints, Clock, EventStore, Ids, Leases, Streams } from '@atte
 import type { KeyVault, ReplayGuard, SignInStore } from '@attestry/keys';
 import type { MessageBus } from '@attestry/messaging';
 import type { ReadModels } from '@attestry/read-model';
-import type { PlatformConfig } from '../config.js';
-import type { Health } from '../health.js';
-import type { LocalOperations } from '../local-operations.js';
-import type { Logger } from '../logger.js';
-import type { OperationRecorders } from '../operation-recorder.js';
+import type { PlatformConfig } from '../config/config.js';
+import type { Health } from '../process/health.js';
+import type { LocalOperations } from '../operations/local-operations.js';
+import type { Logger } from '../process/logger.js';
+import type { OperationRecorders } from '../operations/operation-recorder.js';
 import type { Metrics } from '../metrics/metrics.js';
 import type { Tracing } from '../tracing/tracing.js';
 import type { WrittenBytes } from '../written-bytes/written-bytes.js';

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { anEvent, NO_STREAM } from '@attestry/event-store';
 import { EmbeddedKeyVault, EmbeddedReplayGuard, ERASED, type SingleUseValue } from '@attestry/keys';
 import { isKeyRecoverable, remainingKeys, waitUntil } from '@attestry/testing';
-import { parseConfig } from '../config.js';
+import { parseConfig } from '../config/config.js';
 import type { Engines } from './engines.js';
 import { openEngines } from './open-engines.js';
 

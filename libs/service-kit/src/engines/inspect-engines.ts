@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { BUS_PARTICIPANTS, type BusParticipant } from '@attestry/contracts';
 import { EvictingReplayStore, inspectRedisServer } from '@attestry/keys';
 import { inspectNatsServers, type NatsOptions } from '@attestry/messaging';
-import type { ParsedSettings } from '../config.js';
+import type { ParsedSettings } from '../config/config.js';
 import { MASTER_KEY_FILE } from './master-key-file.js';
 import { engineConnections, type EngineConnection } from './engine-connections.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { KeysDestroyed, KeyVault } from '@attestry/keys';
 import { InProcessBus } from '@attestry/messaging';
 import { waitUntil } from '@attestry/testing';
-import { createLogger } from '../logger.js';
+import { createLogger } from '../process/logger.js';
 import { evictDestroyedKeys } from './key-evictions.js';
 
 /** A vault that keeps what it evicted. */

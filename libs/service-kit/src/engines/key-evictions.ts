@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { KEYS_DESTROYED_SUBJECT } from '@attestry/contracts';
 import type { KeysDestroyed, KeyVault } from '@attestry/keys';
 import type { MessageBus } from '@attestry/messaging';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../process/logger.js';
 
 /** The same for each process that destroys these keys, so that the feed stores one message. */
 const messageId = ({ tenantId, keyIds }: KeysDestroyed): string =>

@@ -1,6 +1,6 @@
 import { findNatsServer, findPostgres, NatsServer, PostgresServer, skipSuite } from '@attestry/testing';
 import pg from 'pg';
-import { MIGRATION_SETTINGS, parseConfig, type PlatformConfig } from '../config.js';
+import { MIGRATION_SETTINGS, parseConfig, type PlatformConfig } from '../config/config.js';
 import { EngineInspector } from './inspect-engines.js';
 import { migrateEngines } from './migrate-engines.js';
 import { natsOptions } from './nats-options.js';

@@ -2,7 +2,7 @@ import { migratePostgresEvents } from '@attestry/event-store';
 import { migratePostgresKeys } from '@attestry/keys';
 import { migrateNatsServer } from '@attestry/messaging';
 import { migratePostgresReadModels } from '@attestry/read-model';
-import type { PlatformConfig } from '../config.js';
+import type { PlatformConfig } from '../config/config.js';
 import { consumerOwners } from './consumer-owners.js';
 import { databases } from './databases.js';
 import { natsOptions } from './nats-options.js';

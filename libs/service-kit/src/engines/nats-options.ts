@@ -1,5 +1,5 @@
 import type { NatsOptions } from '@attestry/messaging';
-import type { ParsedSettings } from '../config.js';
+import type { ParsedSettings } from '../config/config.js';
 
 /** The connection to the NATS servers that the settings name. */
 export const natsOptions = (config: ParsedSettings): NatsOptions => ({

@@ -11,7 +11,7 @@ import {
   skipSuite,
   waitUntil,
 } from '@attestry/testing';
-import { parseConfig } from '../config.js';
+import { parseConfig } from '../config/config.js';
 import type { EngineNeed, ProcessEngines } from './engines.js';
 import { migrateEngines } from './migrate-engines.js';
 import { openEngines, openProcessEngines } from './open-engines.js';

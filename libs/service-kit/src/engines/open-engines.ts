@@ -35,12 +35,12 @@ import {
 import { InProcessBus, openNatsBus, RestrictedBus, type MessageBus, type NatsOptions } from '@attestry/messaging';
 import { EmbeddedReadModels, openPostgresReadModels, type ReadModels } from '@attestry/read-model';
 import { lockDataFolder, SqliteThread } from '@attestry/sqlite';
-import { ConfigError, type PlatformConfig } from '../config.js';
-import { Health } from '../health.js';
-import { LocalOperations } from '../local-operations.js';
-import { createLogger, type Logger } from '../logger.js';
+import { ConfigError, type PlatformConfig } from '../config/config.js';
+import { Health } from '../process/health.js';
+import { LocalOperations } from '../operations/local-operations.js';
+import { createLogger, type Logger } from '../process/logger.js';
 import { Metrics } from '../metrics/metrics.js';
-import { OperationRecorders } from '../operation-recorder.js';
+import { OperationRecorders } from '../operations/operation-recorder.js';
 import { ObservedBus } from '../observed/observed-bus.js';
 import { ObservedEventStore } from '../observed/observed-event-store.js';
 import { ObservedLeases } from '../observed/observed-leases.js';

@@ -10,7 +10,7 @@ import {
 } from '@attestry/testing';
 import { createClient } from '@redis/client';
 import pg from 'pg';
-import { parseConfig } from '../config.js';
+import { parseConfig } from '../config/config.js';
 import { migrateEngines } from './migrate-engines.js';
 import { reachEngines } from './reach-engines.js';
 

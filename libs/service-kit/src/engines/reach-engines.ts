@@ -4,7 +4,7 @@ import { EvictingReplayStore, inspectRedisServer, loadKeyTables } from '@attestr
 import { inspectNatsBus } from '@attestry/messaging';
 import type { Migrations, SchemaFault } from '@attestry/postgres';
 import { loadReadModelTables } from '@attestry/read-model';
-import type { PlatformConfig, Purpose } from '../config.js';
+import type { PlatformConfig, Purpose } from '../config/config.js';
 import { consumerOwners } from './consumer-owners.js';
 import { databases, type DatabaseUse } from './databases.js';
 import { evictionRefusal, refusalText } from './inspect-engines.js';

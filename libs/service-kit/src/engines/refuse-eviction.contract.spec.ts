@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRedisServer, RedisServer, skipSuite, TEST_SETTINGS } from '@attestry/testing';
 import { createClient } from '@redis/client';
-import { ConfigError, parseConfig } from '../config.js';
-import { inspectConfig } from '../load-config.js';
+import { ConfigError, parseConfig } from '../config/config.js';
+import { inspectConfig } from '../config/load-config.js';
 import { openProcessEngines } from './open-engines.js';
 
 const program = findRedisServer();

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BUS_PARTICIPANTS } from '@attestry/contracts';
 import { findNatsServer, NatsServer, skipSuite } from '@attestry/testing';
-import { ConfigError, parseConfig } from '../config.js';
-import { inspectConfig, loadConfig } from '../load-config.js';
+import { ConfigError, parseConfig } from '../config/config.js';
+import { inspectConfig, loadConfig } from '../config/load-config.js';
 import { migrateEngines } from './migrate-engines.js';
 import { openProcessEngines } from './open-engines.js';
 

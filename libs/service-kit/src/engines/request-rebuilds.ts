@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { requestRebuild } from '@attestry/read-model';
-import type { PlatformConfig } from '../config.js';
-import type { ServiceProjection } from '../service-definition.js';
+import type { PlatformConfig } from '../config/config.js';
+import type { ServiceProjection } from '../process/service-definition.js';
 import { databases } from './databases.js';
 
 /** Store of the read models over either kind of events. */

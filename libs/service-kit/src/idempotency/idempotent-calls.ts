@@ -16,7 +16,7 @@ import {
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { isErased, newId, PLATFORM, type ExpiringState } from '@attestry/keys';
-import { requestFields, type Logger } from '../logger.js';
+import { requestFields, type Logger } from '../process/logger.js';
 import { seededBytes } from './deterministic-values.js';
 
 /** The record of a call, sealed. */

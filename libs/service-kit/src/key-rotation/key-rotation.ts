@@ -3,12 +3,12 @@ import type { Clock, EventContext, Leases, Term } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import type { ReadModels, RunningProjection, SelectiveProjection } from '@attestry/read-model';
 import type { ServiceName } from '@attestry/contracts';
-import type { PlatformConfig } from '../config.js';
-import { serviceContext } from '../event-context.js';
-import type { Health } from '../health.js';
-import type { Logger } from '../logger.js';
-import { PeriodicWork } from '../periodic-work.js';
-import { startProjection } from '../read-model.js';
+import type { PlatformConfig } from '../config/config.js';
+import { serviceContext } from '../operations/event-context.js';
+import type { Health } from '../process/health.js';
+import type { Logger } from '../process/logger.js';
+import { PeriodicWork } from '../followers/periodic-work.js';
+import { startProjection } from '../followers/read-model.js';
 import type { PublishedKeyTables } from './published-keys.projection.js';
 
 const LONGEST_PAUSE_MS = 60_000;

@@ -1,7 +1,7 @@
 import type { PublishedKey, KeySuccession, ServiceName } from '@attestry/contracts';
 import { readEvent, type Aggregate, type DomainEvent } from '@attestry/event-store';
 import { createTable, insertRows, type SelectiveProjection } from '@attestry/read-model';
-import { purgingTenants } from '../purged-tenants.js';
+import { purgingTenants } from '../followers/purged-tenants.js';
 
 /** A key that is not retired; `published_until` is null for a tenant's newest. */
 export interface PublishedKeyRow {

@@ -1,5 +1,5 @@
 import { Canonicalization, sharedContexts } from '@attestry/linked-data';
-import type { PlatformConfig } from '../config.js';
+import type { PlatformConfig } from '../config/config.js';
 import type { Metrics } from '../metrics/metrics.js';
 
 /** The process's pool for JSON-LD canonicalization, with its metrics. */

@@ -1,6 +1,6 @@
 import type { Reply } from '@attestry/messaging';
 import type { Metrics } from '../metrics/metrics.js';
-import type { OperationHandler } from '../operation-handler.js';
+import type { OperationHandler } from '../operations/operation-handler.js';
 import { isSampled, type Tracing } from '../tracing/tracing.js';
 
 /** Kinds of error that are failures of the platform; the others are responses. */

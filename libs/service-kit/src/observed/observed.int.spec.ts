@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { anEvent, type NewEvent } from '@attestry/event-store';
 import { waitUntil } from '@attestry/testing';
-import { parseConfig } from '../config.js';
+import { parseConfig } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
 import { openEngines } from '../engines/open-engines.js';
-import { Reactions } from '../reactions.js';
+import { Reactions } from '../followers/reactions.js';
 
 const event = (id: string, occurredAt = new Date()): NewEvent => anEvent({ id, occurredAt: occurredAt.toISOString() });
 

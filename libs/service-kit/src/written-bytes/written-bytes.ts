@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, PLATFORM_TENANT } from '@attestry/contracts';
 import type { UnitOfWork } from '@attestry/event-store';
-import type { PlatformConfig } from '../config.js';
+import type { PlatformConfig } from '../config/config.js';
 import type { Counted, RateCounter } from '../engines/rate-counter.js';
 import type { Metrics } from '../metrics/metrics.js';
 

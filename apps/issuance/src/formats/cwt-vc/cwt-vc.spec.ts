@@ -3,7 +3,7 @@ import type { AppError } from '@attestry/contracts';
 import type { PublicJwk, Signer } from '@attestry/keys';
 import { decodeCwt } from '@attestry/testing';
 import { describeClaimFault } from '../claim-faults.decisions.js';
-import type { UserObject } from '../../protocol/map-claims.js';
+import type { UserObject } from '../map-claims.js';
 import type { PinnedFacts } from '../format.js';
 import { CwtVc, type CwtVcContent } from './cwt-vc.js';
 

@@ -6,9 +6,9 @@ import type {
 } from '@attestry/contracts';
 import { jsonClaims, prepareSemanticCwt } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
-import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import { PROOF_ALGORITHMS } from '../proof-types.js';
-import type { UserObject } from '../../protocol/map-claims.js';
+import type { UserObject } from '../map-claims.js';
 import type { ClaimFault } from '../claim-faults.decisions.js';
 import { cwtContentOf, cwtFaults, cwtRecordOf, type CwtContent } from '../cwt-configuration.decisions.js';
 import {

@@ -4,7 +4,7 @@ import type { PublicJwk, Signer } from '@attestry/keys';
 import { decodeCwt } from '@attestry/testing';
 import type { CwtContent } from '../cwt-configuration.decisions.js';
 import { describeClaimFault } from '../claim-faults.decisions.js';
-import type { UserObject } from '../../protocol/map-claims.js';
+import type { UserObject } from '../map-claims.js';
 import type { PinnedFacts } from '../format.js';
 import { Cwt } from './cwt.js';
 

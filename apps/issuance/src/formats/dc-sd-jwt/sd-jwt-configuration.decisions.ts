@@ -8,10 +8,10 @@ import {
   type SdJwtConfiguration,
   type SdJwtConfigurationRequest,
 } from '@attestry/contracts';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
-import { GUARANTEED_DAYS } from '../../issuer-certificates/issuer-certificates.decisions.js';
-import { typeAddressFault } from '../../published-type/type-address.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../../settings/credential-configuration/credential-configuration.events.js';
+import { GUARANTEED_DAYS } from '../../certificates/issuer-certificates/issuer-certificates.decisions.js';
+import { typeAddressFault } from '../../vocabularies/published-type/type-address.js';
 import { claimMappingFaults } from '../claim-mappings.decisions.js';
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayDefaults, displayFaults, imageUrlFault } from '../display.decisions.js';

@@ -2,8 +2,12 @@ import { createHash, generateKeyPairSync, hash, sign, verify, type KeyObject } f
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import fc from 'fast-check';
 import { pooledBytes, type PublicJwk } from '@attestry/keys';
-import { INVALID, packedStatuses, setStatus } from '../../status-list/packed-statuses.js';
-import { STATUS_LIST_JWT_TYPE, statusListJwtClaims, tokenStatus } from '../../status-list/token-status-list.js';
+import { INVALID, packedStatuses, setStatus } from '../../status-lists/status-list/packed-statuses.js';
+import {
+  STATUS_LIST_JWT_TYPE,
+  statusListJwtClaims,
+  tokenStatus,
+} from '../../status-lists/status-list/token-status-list.js';
 import { claimFault, ClaimNotDisclosable } from './claim-fault.js';
 import { assembleSdJwt, prepareSdJwt, sdJwtHeader, type SdJwtCredential } from './sd-jwt.js';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ByteSource, PublicJwk } from '@attestry/keys';
-import { secondsOf, type TokenStatus } from '../../status-list/token-status-list.js';
+import { secondsOf, type TokenStatus } from '../../status-lists/status-list/token-status-list.js';
 import { claimFault, ClaimNotDisclosable } from './claim-fault.js';
 
 /** 128 bits: RFC 9901 §9.3. */

@@ -3,12 +3,12 @@ import type { JwtVcConfiguration, JwtVcConfigurationRequest, ErrorDetail } from 
 import { PROOF_ALGORITHMS } from '../proof-types.js';
 import type { Signer } from '@attestry/keys';
 import { CREDENTIALS_V1 } from '@attestry/linked-data';
-import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import { mapClaims, type UserObject } from '../../protocol/map-claims.js';
+import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import { mapClaims, type UserObject } from '../map-claims.js';
 import type { Format, FormatMetadata, PinnedFacts, UnsignedCredential } from '../format.js';
-import { LIST_SIZE } from '../../status-list/packed-statuses.js';
-import { tokenStatus } from '../../status-list/token-status-list.js';
-import { dateTime, validityOf } from '../validity.js';
+import { LIST_SIZE } from '../../status-lists/status-list/packed-statuses.js';
+import { tokenStatus } from '../../status-lists/status-list/token-status-list.js';
+import { dateTime, validityOf } from '../../settings/credential-configuration/validity.js';
 import { vcContentOf, vcFaults, vcRecordOf, type VcContent } from '../vc-configuration.decisions.js';
 import { describing, typesOf, vcMetadataOf } from '../vc-credential.js';
 

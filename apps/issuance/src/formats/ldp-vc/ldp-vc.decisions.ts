@@ -4,12 +4,12 @@ import {
   type WebSemanticConfiguration,
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
-import { mapKnownClaims } from '../../protocol/map-claims.js';
-import type { PinnedContexts } from '../../contexts/context-loader.js';
-import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import type { PinnedIssuerKey } from '../../credential-configuration/credential-configuration.events.js';
-import type { StatusPolicy } from '../../status-list/list-series.js';
-import { LIST_SIZE } from '../../status-list/packed-statuses.js';
+import { mapKnownClaims } from '../map-claims.js';
+import type { PinnedContexts } from '../../vocabularies/contexts/context-loader.js';
+import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { PinnedIssuerKey } from '../../settings/credential-configuration/credential-configuration.events.js';
+import type { StatusPolicy } from '../../status-lists/status-list/list-series.js';
+import { LIST_SIZE } from '../../status-lists/status-list/packed-statuses.js';
 import { vcContentOf, vcRecordOf, type VcContent } from '../vc-configuration.decisions.js';
 import { isDataModel1 } from './base-context.js';
 import type { TrialCredential } from './tenant-contexts.js';

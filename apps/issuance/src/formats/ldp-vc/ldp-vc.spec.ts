@@ -7,9 +7,9 @@ import { encodeDidKey, encodeMultikey, type PublicJwk, type Signer } from '@atte
 import type { Streams } from '@attestry/event-store';
 import { parseConfig } from '@attestry/service-kit';
 import { verifyLinkedDataProof } from '@attestry/testing';
-import { ContextLoader } from '../../contexts/context-loader.js';
-import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import type { ProofMethods } from '../../proof-methods/proof-methods.js';
+import { ContextLoader } from '../../vocabularies/contexts/context-loader.js';
+import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ProofMethods } from '../../settings/proof-methods/proof-methods.js';
 import type { PinnedFacts } from '../format.js';
 import type { LdpVcContent } from './ldp-vc.decisions.js';
 import { LdpVc } from './ldp-vc.js';

@@ -22,16 +22,16 @@ import {
   type UnsignedProof,
 } from '@attestry/linked-data';
 import { eventContext, PlatformConfig } from '@attestry/service-kit';
-import { ContextLoader } from '../../contexts/context-loader.js';
-import type { PinnedConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
+import { ContextLoader } from '../../vocabularies/contexts/context-loader.js';
+import type { PinnedConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import { jsonBytes } from '../document-size.decisions.js';
-import { ProofMethods } from '../../proof-methods/proof-methods.js';
-import { mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
-import { isNewValue } from '../../protocol/mapped-claims.js';
-import { bitstringStatus, revocationList2020Status } from '../../status-list/bitstring-status-list.js';
+import { ProofMethods } from '../../settings/proof-methods/proof-methods.js';
+import { mapClaims, mapKnownClaims, type UserObject } from '../map-claims.js';
+import { isNewValue } from '../mapped-claims.js';
+import { bitstringStatus, revocationList2020Status } from '../../status-lists/status-list/bitstring-status-list.js';
 import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
 import type { Format, FormatMetadata, PinnedFacts, SignerPolicy, UnsignedCredential } from '../format.js';
-import { dateTime, validityOf } from '../validity.js';
+import { dateTime, validityOf } from '../../settings/credential-configuration/validity.js';
 import { vcFaults } from '../vc-configuration.decisions.js';
 import { describing, typesOf, vcMetadataOf } from '../vc-credential.js';
 import { contextsOf, isDataModel1 } from './base-context.js';

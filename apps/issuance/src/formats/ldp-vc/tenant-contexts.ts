@@ -4,12 +4,12 @@ import { invalid, type ErrorDetail, type ProofType } from '@attestry/contracts';
 import { Canonicalization, CanonicalizationTooLong, DocumentFault, type ContextResult } from '@attestry/linked-data';
 import { Outbound, PlatformConfig } from '@attestry/service-kit';
 import { LINKED_DATA_LIMITS } from './linked-data.decisions.js';
-import { keepContext } from '../../stored-context/stored-context.decisions.js';
-import { storedContext, storedContextStream } from '../../stored-context/stored-context.state.js';
+import { keepContext } from '../../vocabularies/stored-context/stored-context.decisions.js';
+import { storedContext, storedContextStream } from '../../vocabularies/stored-context/stored-context.state.js';
 import { baseContextOf, contextsOf } from './base-context.js';
 import { claimsToTry, documentWithoutClaims, tryClaims } from './try-claims.js';
-import { ContextLoader, sha256, type PinnedContexts } from '../../contexts/context-loader.js';
-import { ContextRefused, fetchContext, type FetchedText } from '../../contexts/fetch-context.js';
+import { ContextLoader, sha256, type PinnedContexts } from '../../vocabularies/contexts/context-loader.js';
+import { ContextRefused, fetchContext, type FetchedText } from '../../vocabularies/contexts/fetch-context.js';
 
 /** Shape of a credential of the configuration, to try the contexts on. */
 export interface TrialCredential {

@@ -18,12 +18,12 @@ import {
   standardValueFault,
   type ElementType,
 } from '@attestry/cose';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import type { ConfigurationContent } from '../../credential-configuration/credential-configuration.events.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { ConfigurationContent } from '../../settings/credential-configuration/credential-configuration.events.js';
 import { namespaceMappingFaults, pathFault } from '../claim-mappings.decisions.js';
 import { expiresTooSoon, lifetimeFault } from '../credential-times.js';
 import { displayFaults, imageUrlFault, type DisplayDefaults } from '../display.decisions.js';
-import { isObject } from '../../protocol/raw-request.js';
+import { isObject } from '../../reading/raw-request/raw-request.js';
 import { refusedNameFault } from '../reserved-names.js';
 import { present, storedApproval } from '../vc-configuration.decisions.js';
 

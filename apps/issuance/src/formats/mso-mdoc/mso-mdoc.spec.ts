@@ -6,11 +6,11 @@ import { pooledBytes, type PublicJwk } from '@attestry/keys';
 import { verifyMdoc } from '@attestry/testing';
 import { cdeEncodeOptions, decode, encode, Tag } from 'cbor2';
 import fc from 'fast-check';
-import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
+import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { describeClaimFault } from '../claim-faults.decisions.js';
-import type { UserObject } from '../../protocol/map-claims.js';
+import type { UserObject } from '../map-claims.js';
 import type { CredentialFacts } from '../format.js';
-import { listIdentifier } from '../../status-list/identifier-list.js';
+import { listIdentifier } from '../../status-lists/status-list/identifier-list.js';
 import type { MdocContent } from './mdoc-configuration.decisions.js';
 import { MsoMdoc } from './mso-mdoc.js';
 

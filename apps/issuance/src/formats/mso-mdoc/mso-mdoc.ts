@@ -21,15 +21,15 @@ import {
 } from '@attestry/cose';
 import type { Signer } from '@attestry/keys';
 import { LRUCache } from 'lru-cache';
-import type { CredentialDigests } from '../../issuance-session/issuance-session.events.js';
-import type { ActiveConfiguration } from '../../credential-configuration/credential-configuration.decisions.js';
-import type { CertifiedSigner } from '../../issuer-certificates/issuer-signers.js';
-import { isPending, mapClaims, mapKnownClaims, type UserObject } from '../../protocol/map-claims.js';
-import { isNewValue } from '../../protocol/mapped-claims.js';
-import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-list/identifier-list.js';
-import type { StatusPolicy } from '../../status-list/list-series.js';
-import { MDOC_LIST_SIZE } from '../../status-list/packed-statuses.js';
-import type { StatusReference } from '../../status-list/token-status-list.js';
+import type { CredentialDigests } from '../../sessions/issuance-session/issuance-session.events.js';
+import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
+import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
+import { isPending, mapClaims, mapKnownClaims, type UserObject } from '../map-claims.js';
+import { isNewValue } from '../mapped-claims.js';
+import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-lists/status-list/identifier-list.js';
+import type { StatusPolicy } from '../../status-lists/status-list/list-series.js';
+import { MDOC_LIST_SIZE } from '../../status-lists/status-list/packed-statuses.js';
+import type { StatusReference } from '../../status-lists/status-list/token-status-list.js';
 import { claimBeyondLimit, deniedClaim, faultOfEncoding, type ClaimFault } from '../claim-faults.decisions.js';
 import { claimsSizeFault } from '../claims-size.decisions.js';
 import { base64Bytes, jsonBytes } from '../document-size.decisions.js';
@@ -45,7 +45,7 @@ import {
   type UnsignedCredential,
 } from '../format.js';
 import { proofTypesOf } from '../proof-types.js';
-import { addDuration } from '../validity.js';
+import { addDuration } from '../../settings/credential-configuration/validity.js';
 import {
   elementTypeOf,
   mdocContentOf,

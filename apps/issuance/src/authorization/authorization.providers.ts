@@ -1,0 +1,19 @@
+import { AuthorizationAnswers } from './authorization-request/authorization-answers.js';
+import { AuthorizationCodes } from './authorization-request/authorization-codes.js';
+import { PendingAuthorizations } from './authorization-request/pending-authorizations.js';
+import { PendingConsents } from './authorization-request/pending-consents.js';
+import { ProviderSignIn } from './authorization-request/provider-sign-in.js';
+import { PushedAuthorizations } from './authorization-request/pushed-authorizations.js';
+import { InteractionHooks } from './interaction-hook/interaction-hooks.js';
+import { PendingInteractions } from './interaction-hook/pending-interactions.js';
+
+export const authorizationProviders = [
+  PendingAuthorizations,
+  PushedAuthorizations,
+  PendingConsents,
+  ProviderSignIn,
+  AuthorizationAnswers,
+  AuthorizationCodes,
+  PendingInteractions,
+  InteractionHooks,
+];

@@ -1,0 +1,26 @@
+import type { ClaimMapping } from '@attestry/contracts';
+import { parseClaimPath } from './claim-path.js';
+import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
+import type { Format } from './format.js';
+
+/** What selects values from the claims for credentials of a configuration. */
+export const mappingsOf = (
+  module: Pick<Format, 'mappingsOf'>,
+  { content }: Pick<ActiveConfiguration, 'content'>,
+): Pick<ClaimMapping, 'mapFrom'>[] => {
+  if (module.mappingsOf) return module.mappingsOf(content);
+  return Object.values((content as { claimMappings?: Record<string, ClaimMapping> }).claimMappings ?? {});
+};
+
+/** Outermost name of the claim that is mapped, if one is. */
+export const outermostClaim = ({ mapFrom }: Pick<ClaimMapping, 'mapFrom'>): string[] => {
+  const [root, name] = (mapFrom !== undefined && parseClaimPath(mapFrom)) || [];
+  return root === 'claims' ? [name!] : [];
+};
+
+/**
+ * Whether rules that are newer than stored claims apply to a value of a credential (ADR 0099): not to a default value, which was checked with its
+ * configuration, and only to claims with these names, where others are of before.
+ */
+export const isNewValue = (mapping: ClaimMapping, value: unknown, newNames: ReadonlySet<string> | undefined): boolean =>
+  value !== mapping.defaultValue && (!newNames || outermostClaim(mapping).some((name) => newNames.has(name)));

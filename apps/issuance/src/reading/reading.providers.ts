@@ -1,0 +1,3 @@
+import { RecentStates } from './recent-states/recent-states.js';
+
+export const readingProviders = [RecentStates];

@@ -1,0 +1,5 @@
+import { DeliveryInterest } from './delivery-interest/delivery-interest.directory.js';
+import { CredentialErasures } from './persisted-credential/credential-erasures.js';
+import { PersistedCredentials } from './persisted-credential/persisted-credentials.js';
+
+export const registryProviders = [PersistedCredentials, CredentialErasures, DeliveryInterest];

@@ -1,0 +1,207 @@
+/** @engines embedded */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppError, retrieveStatusListToken, sdJwtConfigurations, type HttpAnswer } from '@attestry/contracts';
+import {
+  openEngines,
+  parseConfig,
+  ServiceClient,
+  serviceContext,
+  startServices,
+  type Engines,
+  type RequestOf,
+  type RunningServices,
+} from '@attestry/service-kit';
+import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
+import { decodeJwt } from 'jose';
+import { issuanceService } from '../../index.js';
+import { changeStatus, recordCredential } from '../../sessions/issued-credential/issued-credential.decisions.js';
+import type { CredentialRecordedData } from '../../sessions/issued-credential/issued-credential.events.js';
+import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
+import { firstListId } from './first-list-id.js';
+import { PublishStatusLists } from './publish-status-lists.worker.js';
+import { PublishedListsReadModel } from './published-lists.read-model.js';
+import { shardOf } from './shard-of.js';
+import { StatusIndexes, type AllocatedStatus } from './status-indexes.js';
+import { statusLists, StatusListsReadModel } from './status-lists.read-model.js';
+
+const TENANT = '10000000-0000-4000-8000-00000000000a';
+const URL_OF_TENANT = 'http://acme.localhost:8080';
+const tenant = { id: TENANT, host: 'acme.localhost:8080', baseUrl: URL_OF_TENANT };
+const key = { tenantId: TENANT, listId: firstListId(TENANT, `jwt ${URL_OF_TENANT}`) };
+/** Later than that of any lease. */
+const term = { epoch: 1_000_000, isHeld: true };
+
+let dataDir: string;
+let engines: Engines;
+let services: RunningServices;
+/** Milliseconds the clock is ahead. */
+let ahead = 0;
+let ids = 0;
+const newId = () => `5${String(++ids).padStart(7, '0')}-0000-4000-8000-000000000000`;
+
+const { project } = statusLists;
+type Project = typeof project;
+/** Of the statuses alone, as their projection would. */
+const projectAs = (replaced: Project) => {
+  statusLists.project = replaced;
+};
+let resume = () => {};
+/** Batches wait for `resume`. */
+const pauseProjecting = (isPaused: (...given: Parameters<Project>) => boolean) => {
+  const stopped = new Promise<void>((resolve) => (resume = resolve));
+  projectAs(async (...given) => {
+    if (isPaused(...given)) await stopped;
+    return project(...given);
+  });
+};
+
+const start = async () => {
+  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'localhost:8080' });
+  engines = await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } });
+  services = await startServices([issuanceService], engines);
+};
+const stop = async () => {
+  await services?.close();
+  await engines?.close();
+};
+const get = <T>(type: new (...given: never[]) => T): T => services.app.get(type, { strict: false });
+const lists = () => get(StatusListsReadModel);
+const publishShard = () => get(PublishStatusLists).publishShard(shardOf(key.listId), term);
+
+const call = (operation: Parameters<ServiceClient['call']>[0], kind: 'client' | 'public', request: object) =>
+  new ServiceClient(engines.bus, 'gateway').call(
+    operation,
+    request as Partial<RequestOf<typeof operation>>,
+    {
+      ...{ tenant, caller: { kind, ...(kind === 'client' && { clientId: 'c' }) }, requestId: 'request' },
+      ...{ operation: operation.name, deadline: Date.now() + 20_000 },
+    } as never,
+  );
+const fetchToken = async (): Promise<string> => {
+  const request = { params: { id: key.listId }, raw: { method: 'GET', url: '/', headers: {}, text: '' } };
+  return ((await call(retrieveStatusListToken, 'public', request)) as HttpAnswer).$http.body as string;
+};
+const statusOf = (token: string, { index }: AllocatedStatus): number =>
+  getListFromStatusListJWT(token).getStatus(index);
+const published = async (when: (token: string) => boolean = () => true): Promise<string> => {
+  let token = '';
+  await waitUntil(async () => (token = await fetchToken().catch(() => '')) !== '' && when(token), {
+    what: 'the token of the list',
+    // Each look reads 131,072 statuses.
+    intervalMs: 100,
+  });
+  return token;
+};
+
+/** A credential with an index of the list. */
+const issue = async (): Promise<AllocatedStatus & { revoke(): Promise<void> }> => {
+  const series = { tokenType: 'jwt', size: 131_072, bits: 2, signer: { kind: 'issuerSigner', issuer: URL_OF_TENANT } };
+  const [status] = await get(StatusIndexes).allocate(tenant, series as never, 1);
+  const credentialId = newId();
+  const stream = issuedCredentialStream(TENANT, credentialId);
+  const context = serviceContext('issuance.spec', TENANT);
+  const { listId, index } = status!;
+  const data = { credentialId, format: 'dc+sd-jwt', status: { listId, index } } as unknown as CredentialRecordedData;
+  await engines.streams.runDecision(issuedCredential, stream, (state) => recordCredential(state, data), context);
+  const revoke = async () => {
+    const change = { format: 'dc+sd-jwt', status: 'invalid' } as const;
+    const decide = (state: Parameters<typeof changeStatus>[0]) => changeStatus(state, change, engines.clock.now());
+    await engines.streams.runDecision(issuedCredential, stream, decide, context);
+  };
+  return { ...status!, revoke };
+};
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'stale-statuses-'));
+  await start();
+  await call(sdJwtConfigurations.create, 'client', {
+    body: {
+      ...{ type: 'Course', name: 'Course', issuer: { name: 'Acme' }, revocable: true },
+      claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+    },
+  });
+});
+beforeEach(() => {
+  ahead = 0;
+});
+afterEach(() => {
+  resume();
+  projectAs(project);
+});
+afterAll(async () => {
+  await stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Tokens that are due are not signed, by the process and by a later holder of the lease. */
+const expectUnpublished = async (token: string) => {
+  const isDue = await get(PublishedListsReadModel).listDue(shardOf(key.listId), engines.clock.now(), 10);
+  expect(isDue.map(({ listId }) => listId)).toContain(key.listId);
+  for (let n = 0; n < 3; n++) expect(await publishShard()).toBe(0);
+  expect(await fetchToken()).toBe(token);
+  expect(engines.health.report().checks).toContainEqual({
+    name: `issuance.status-list-publisher-${shardOf(key.listId)}`,
+    healthy: true,
+    error: expect.stringMatching(/^the statuses are behind/) as string,
+  });
+};
+
+describe('the token of a status list [T146]', () => {
+  it('is not signed while the feed of the statuses stands still', async () => {
+    const credential = await issue();
+    const token = await published();
+    pauseProjecting(() => true);
+    await credential.revoke();
+    // Nothing failed: the projection is healthy.
+    ahead = 200_000;
+    await expectUnpublished(token);
+    expect(lists().running.health.healthy).toBe(true);
+    resume();
+    await published((current) => current !== token && statusOf(current, credential) === 1);
+  });
+
+  it('is not signed while an event cannot be projected', async () => {
+    const credential = await issue();
+    const token = await published();
+    projectAs(() => Promise.reject(new Error('it cannot be projected')));
+    await credential.revoke();
+    await waitUntil(() => !lists().running.health.healthy, { what: 'the failure' });
+    ahead = 800_000;
+    await expectUnpublished(token);
+    projectAs(project);
+    await published((current) => current !== token && statusOf(current, credential) === 1);
+  });
+
+  it('is not signed while the statuses are built for the first time, with revoked credentials as valid', async () => {
+    const revoked = await issue();
+    // More than one batch, so that the list is known before its changes.
+    const context = serviceContext('issuance.spec', TENANT);
+    for (let n = 0; n < 6; n++)
+      await engines.streams.runDecision(
+        issuedCredential,
+        issuedCredentialStream(TENANT, newId()),
+        () => Array.from({ length: 200 }, () => ({ type: 'CredentialDeleted' as const, data: {} as never })),
+        context,
+      );
+    await revoked.revoke();
+    await published((token) => statusOf(token, revoked) === 1);
+    await stop();
+    for (const file of await readdir(dataDir)) if (file.startsWith('read-models.db')) await rm(join(dataDir, file));
+    pauseProjecting((_, events) => !events.some(({ type }) => type === 'StatusListOpened'));
+    await start();
+    await waitUntil(async () => (await lists().find(key)) !== undefined, { what: 'the list' });
+    const { readsOwnVersion, health } = lists().running;
+    expect([readsOwnVersion, health.healthy]).toEqual([true, true]);
+    for (let n = 0; n < 3; n++) expect(await publishShard()).toBe(0);
+    const refused = await fetchToken().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(AppError);
+    expect(refused).toMatchObject({ kind: 'unavailable' });
+    resume();
+    const token = await published();
+    expect(statusOf(token, revoked)).toBe(1);
+    expect(decodeJwt(token).sub).toBe(`${URL_OF_TENANT}/v2/credentials/status-lists/${key.listId}/token`);
+  }, 60_000);
+});

@@ -1,0 +1,3 @@
+import { ContextLoader } from './contexts/context-loader.js';
+
+export const vocabulariesProviders = [ContextLoader];

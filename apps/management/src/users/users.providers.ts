@@ -1,0 +1,3 @@
+import { People } from './people/people.js';
+
+export const usersProviders = [People];

@@ -1,0 +1,5 @@
+export class ClientCredentials {
+  clientId: string;
+  /** Returned once; it cannot be retrieved later. */
+  clientSecret: string;
+}
