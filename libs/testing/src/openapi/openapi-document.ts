@@ -1,40 +1,40 @@
-import type { ErrorKind } from '../app-error.js';
-import { HTTP_STATUS } from '../app-error.js';
 import {
   bodyKindOf,
   bodyLimitOf,
   deprecationHeaders,
+  describedPathsOf,
+  HTTP_STATUS,
   IDEMPOTENCY_KEY,
+  INTERFACE_HOSTS,
   MAX_BODY_BYTES,
+  operationsIn,
   refusesUnknown,
-  type Api,
   type DtoClass,
-  type HttpBinding,
+  type ErrorKind,
+  type InterfaceName,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
   type Operation,
-} from '../operation.js';
-import { classesWithRules, withRules } from './declared-rules.js';
-import { ERROR_EXAMPLES } from './error-examples.generated.js';
-import { INTERFACE_VERSION } from './interface-version.generated.js';
-import type { JsonSchema } from './json-schema.js';
+  type OpenApiDocument,
+} from '@attestry/contracts';
+import { errorExampleIn, responseExampleIn, responseTypeOf } from './examples.js';
 import { readOnlyMembersOf } from './read-only-members.js';
 import { resourceOf, tagsOf } from './resources.js';
-import { RESPONSE_EXAMPLES } from './response-examples.generated.js';
+import { classesWithRules, withRules } from './with-rules.js';
 
-export { INTERFACE_VERSION };
+/** What a document has beside the declarations of its operations. */
+export interface DocumentSources {
+  /** JSON Schema of every class the operations refer to, also indirectly: types do not exist at run time. */
+  shapes: Readonly<Record<string, JsonSchema>>;
+  /** `vMAJOR.MINOR.PATCH` */
+  version: string;
+  /** The documents whose recorded examples stay: a response of one API may have its example in the other document. */
+  former?: readonly OpenApiDocument[];
+}
 
-export type InterfaceName = 'management' | 'tenant';
-
-/** Hosts whose operations an interface definition describes; the first one serves it. */
-const HOSTS: Record<InterfaceName, readonly Api[]> = {
-  management: ['management', 'auth'],
-  tenant: ['tenant', 'contexts'],
-};
-
-/** Servers of operations that the host of the document does not serve, with at least one for each kind of host. */
-export type OtherServers = Readonly<Record<'auth' | 'contexts', readonly { url: string; description: string }[]>>;
-
-/** Of the committed documents. A gateway serves those of its environments. */
-const EXAMPLE_SERVERS: OtherServers = {
+/** Servers of operations that the host of the document does not serve. A gateway serves those of its environments. */
+const EXAMPLE_SERVERS = {
   auth: [{ url: 'https://auth.attestry.example', description: 'The authorization host of the environment.' }],
   contexts: [
     { url: 'https://contexts.attestry.example', description: 'The host of the JSON-LD context of the platform.' },
@@ -54,56 +54,31 @@ const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
   },
 };
 
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-type JsonObject = { [name: string]: Json };
-
-export interface OpenApiDocument {
-  openapi: string;
-  info: JsonObject;
-  servers: JsonObject[];
-  tags: JsonObject[];
-  /** Path, then lower-case method. */
-  paths: Record<string, Record<string, JsonObject>>;
-  components: {
-    schemas: Record<string, JsonSchema>;
-    responses: Record<string, JsonObject>;
-    headers: Record<string, JsonObject>;
-    securitySchemes: Record<string, JsonObject>;
-  };
-}
-
 /**
  * The OpenAPI 3.1 document of one API, from the declarations of its operations.
- * @param shapes JSON Schema of every class the operations refer to, also indirectly: types do not exist at run time
- * @param others servers of operations that the host of the document does not serve
  * @throws Error when an operation names a class that has no shape
  */
 export const openApiDocument = (
   name: InterfaceName,
   operations: readonly Operation[],
-  shapes: Readonly<Record<string, JsonSchema>>,
-  others: OtherServers = EXAMPLE_SERVERS,
+  { shapes, version, former = [] }: DocumentSources,
 ): OpenApiDocument => {
-  const own = operations.filter((operation) => serversOf(name, operation).length > 0);
+  const own = operationsIn(name, operations);
   const schemas = new Schemas(shapes);
   const paths: OpenApiDocument['paths'] = {};
   for (const operation of own)
-    for (const [index, path] of [operation.http!.path, ...(operation.http!.alsoAt ?? [])].entries())
-      (paths[templateOf(path)] ??= {})[operation.http!.method.toLowerCase()] = operationObject(
-        name,
-        operation,
-        path,
-        schemas,
-        index,
-        others,
-      );
+    for (const { method, declared, path, operationId } of describedPathsOf(operation))
+      (paths[path] ??= {})[method] = {
+        operationId,
+        ...operationObject(name, operation, declared, schemas, former),
+      };
   const shapesOfErrors = new Set(own.map(({ errors }) => errors));
   const { title, description } = ABOUT[name];
   return {
     openapi: '3.1.0',
     info: {
       title,
-      version: INTERFACE_VERSION,
+      version,
       description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -112,7 +87,7 @@ export const openApiDocument = (
     paths,
     components: {
       schemas: { ...schemas.used(), ...errorSchemas(shapesOfErrors, schemas) },
-      responses: errorResponses(own),
+      responses: errorResponses(own, former),
       headers: {
         ...HEADERS,
         ...(own.some(({ http }) => http!.success === REDIRECT) && { location: LOCATION }),
@@ -148,17 +123,6 @@ export const openApiDocument = (
   };
 };
 
-const serversOf = (name: InterfaceName, { http }: Operation): readonly Api[] =>
-  http ? (http.hosts ?? ['tenant']).filter((host) => HOSTS[name].includes(host)) : [];
-
-/** `/v1/dids/:id` is `/v1/dids/{id}`; a leading `*` is one parameter. */
-export const templateOf = (path: string): string =>
-  path.replace(/^\*/, '/{path}').replace(/:([A-Za-z]+)/g, (_, name: string) => `{${name}}`);
-
-/** Of the operation at one of its paths: further ones are a file or any path with an ending. */
-const operationIdAt = ({ operationId }: Operation, path: string, index: number): string =>
-  index === 0 ? operationId : `${operationId}${path.startsWith('*') ? 'ByPath' : 'File'}`;
-
 const needsHolderToken = ({ access, errorStatuses }: Operation): boolean =>
   access.kind === 'holder' && (errorStatuses ?? []).includes(403);
 
@@ -169,8 +133,7 @@ const operationObject = (
   operation: Operation,
   path: string,
   schemas: Schemas,
-  index: number,
-  others: OtherServers,
+  former: readonly OpenApiDocument[],
 ): JsonObject => {
   const { access, analytics, deprecated } = operation;
   const description = [operation.description, rolesText(operation), deprecated && deprecationText(operation)]
@@ -186,10 +149,9 @@ const operationObject = (
         : isTokenCall(operation)
           ? [{}, { clientBasic: [] }]
           : [];
-  const hosts = serversOf(name, operation);
-  const elsewhere = hosts.includes(HOSTS[name][0]!) ? [] : others[hosts[0] as keyof OtherServers];
+  const [host, other] = INTERFACE_HOSTS[name];
+  const elsewhere = (operation.http!.hosts ?? ['tenant']).includes(host) ? [] : EXAMPLE_SERVERS[other];
   return {
-    operationId: operationIdAt(operation, path, index),
     summary: operation.summary,
     ...(description && { description }),
     ...(deprecated && { deprecated: true }),
@@ -205,7 +167,7 @@ const operationObject = (
     ...(body && { requestBody: body }),
     ...(body &&
       bodyLimitOf(operation.http!) !== MAX_BODY_BYTES && { 'x-max-body-bytes': bodyLimitOf(operation.http!) }),
-    responses: responsesOf(operation, schemas),
+    responses: responsesOf(operation, schemas, former),
   };
 };
 
@@ -419,7 +381,7 @@ export const statusesOf = (operation: Operation): number[] => {
   return [http!.success, ...[...new Set(errors)].sort((a, b) => a - b)];
 };
 
-const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
+const responsesOf = (operation: Operation, schemas: Schemas, former: readonly OpenApiDocument[]): JsonObject => {
   const { http, errors, deprecated } = operation;
   const [success, ...refusals] = statusesOf(operation);
   const accepted = http!.acceptsHeaders
@@ -430,17 +392,18 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const extra = deprecated ? deprecationHeaderObjects(operation) : answersTo('DPoP');
   const isEmpty = success === 204 || success === REDIRECT || http!.noContent;
   const content = isEmpty ? undefined : answerSchema(operation, schemas);
+  const example = exampleOf(responseExampleIn(former, operation));
   const ownHeaders = success === REDIRECT ? ['location'] : hasHandling(operation) ? ['preference-applied'] : [];
   const good: JsonObject = {
     description: SUCCESS[http!.noContent ? 204 : success!] ?? 'Success.',
     headers: { ...headersOf(...ownHeaders, ...documentHeadersOf(http!)), ...extra },
     ...(content && {
       content: {
-        [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) },
+        [responseTypeOf(http!)]: { schema: content as JsonObject, ...example },
         ...Object.fromEntries(
           (http!.otherMediaTypes ?? []).map((type) => [
             type,
-            { schema: content as JsonObject, ...(type.endsWith('json') && exampleOf(operation.name)) },
+            { schema: content as JsonObject, ...(type.endsWith('json') && example) },
           ]),
         ),
         ...(http!.mayBeEncrypted && ENCRYPTED),
@@ -464,12 +427,12 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
     if (http!.refusesOnPage && status === 400) {
-      const { content: bodies, ...response } = errorResponse(operation, status);
+      const { content: bodies, ...response } = errorResponse(operation, status, former);
       return [String(status), { ...response, content: { ...(bodies as JsonObject), ...page } }];
     }
     const own = { ...extra, ...(status === 400 && answersTo('OAuth-Client-Attestation')) };
     if (Object.keys(own).length === 0) return [String(status), { $ref: `#/components/responses/${name}` }];
-    const { headers, ...response } = errorResponse(operation, status);
+    const { headers, ...response } = errorResponse(operation, status, former);
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...own } }];
   });
   const unchanged = http!.document && {
@@ -481,11 +444,7 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   return { ...asking, [String(success)]: good, ...deferred, ...unchanged, ...Object.fromEntries(refused) };
 };
 
-/** The example of a response, by the name of its operation, or of the component that an error has. */
-const exampleOf = (name: string): { example?: Json } => {
-  const example = RESPONSE_EXAMPLES[name] ?? ERROR_EXAMPLES[name];
-  return example === undefined ? {} : { example: example as Json };
-};
+const exampleOf = (example: unknown): { example?: Json } => (example === undefined ? {} : { example: example as Json });
 
 const deprecationHeaderObjects = ({ deprecated }: Operation): JsonObject =>
   Object.fromEntries(
@@ -507,9 +466,6 @@ const SUCCESS: Record<number, string> = {
   204: 'Success without content.',
   [REDIRECT]: 'Redirect. OAuth errors are returned to the client in the same way.',
 };
-
-const responseTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): string =>
-  stream ? 'application/x-ndjson' : mediaType;
 
 const answerSchema = ({ http, response }: Operation, schemas: Schemas): JsonSchema => {
   if (!response)
@@ -570,7 +526,11 @@ const responseName = (shape: ErrorShape, status: number): string => {
   return `${SHAPE_NAME[shape]}${kind[0]!.toUpperCase()}${kind.slice(1)}`;
 };
 
-const errorResponse = ({ errors: shape, rate }: Operation, status: number): JsonObject => {
+const errorResponse = (
+  { errors: shape, rate }: Operation,
+  status: number,
+  former: readonly OpenApiDocument[],
+): JsonObject => {
   const kind = kindOf(status);
   const special: Partial<Record<ErrorKind, string>> = {
     // A client that sends its secret in the body has no scheme that a challenge could name (RFC 6749 §5.2).
@@ -583,20 +543,26 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` },
-        ...exampleOf(responseName(shape, status)),
+        ...exampleOf(errorExampleIn(former, responseName(shape, status))),
       },
     },
   };
 };
 
-const errorResponses = (operations: readonly Operation[]): Record<string, JsonObject> =>
+const errorResponses = (
+  operations: readonly Operation[],
+  former: readonly OpenApiDocument[],
+): Record<string, JsonObject> =>
   Object.fromEntries(
     operations
       // Those have responses of their own, with further headers.
       .filter(({ deprecated, http }) => !deprecated && !http!.acceptsHeaders)
       .flatMap((operation) => {
         const [, ...refusals] = statusesOf(operation);
-        return refusals.map((status) => [responseName(operation.errors, status), errorResponse(operation, status)]);
+        return refusals.map((status) => [
+          responseName(operation.errors, status),
+          errorResponse(operation, status, former),
+        ]);
       }),
   );
 
