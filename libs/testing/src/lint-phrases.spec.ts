@@ -41,8 +41,8 @@ describe('the check of public texts', () => {
         'apps/dids/src/a.ts:3: "of others"',
         'deploy/helm/README.md:1: "So far"',
         'docs/guides/a/b.md:1: "is told"',
-        'libs/contracts/src/openapi/tenant.json:2: "is good for"',
         'libs/contracts/src/a.ts:2: "of others"',
+        'libs/contracts/src/openapi/tenant.json:2: "is good for"',
         'scripts/a.mjs:1: "nobody"',
       ],
     });

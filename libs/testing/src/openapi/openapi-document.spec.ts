@@ -84,9 +84,19 @@ describe('an operation in the interface definition', () => {
       requestBody: { content: { 'application/json': { example: { name: 'a', size: 1 } } } },
       security: [{ bearerAuth: [] }],
       'x-roles': ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'],
+      'x-operation': 'dids.update-thing.old',
+      'x-kind': 'command',
+      'x-hosts': ['tenant'],
+      'x-access': 'permission',
+      'x-permission': 'dids:create',
+      'x-rate-class': 'api',
       'x-event-prefix': 'THING_UPDATE',
+      'x-event-category': 'thing',
     });
-    expect(paths['/v1/users']!['get']).toMatchObject({ security: [] });
+    expect(paths['/v1/users']!['get']).toMatchObject({ security: [], 'x-access': 'public', 'x-kind': 'query' });
+    expect(components.securitySchemes['bearerAuth']!['x-role-permissions']).toMatchObject({
+      issuer: expect.arrayContaining(['dids:create']) as unknown,
+    });
   });
 
   it('has the types of its classes and the rules of their decorators', () => {

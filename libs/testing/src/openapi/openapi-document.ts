@@ -8,9 +8,12 @@ import {
   INTERFACE_HOSTS,
   MAX_BODY_BYTES,
   operationsIn,
+  PERMISSIONS,
   refusesUnknown,
+  ROLES,
   type DtoClass,
   type ErrorKind,
+  type HttpBinding,
   type InterfaceName,
   type Json,
   type JsonObject,
@@ -40,6 +43,20 @@ const EXAMPLE_SERVERS = {
     { url: 'https://contexts.attestry.example', description: 'The host of the JSON-LD context of the platform.' },
   ],
 };
+
+const MEMBERS_OF_OPERATIONS = `Members of operations beside those of OpenAPI:
+
+- \`x-operation\`: its name in logs and sources; \`<service>.<use case>\` is implemented in \`apps/<service>/src\`, in a folder with the name of the use case.
+- \`x-kind\`: \`command\` changes state, \`query\` does not.
+- \`x-hosts\`: kinds of hosts that serve it; all others return 404.
+- \`x-access\`: \`public\` needs no credentials, \`holder\` a code or token of a wallet, \`permission\` an access token of a client of the tenant with one of \`x-roles\`, \`management\` one of a management client or of a user, who must be a member of the tenant where \`x-roles\` are named.
+- \`x-permission\`: what these roles permit; \`x-role-permissions\` of the security scheme has the permissions of each role.
+- \`x-rate-class\`: the limit that counts its calls.
+- \`x-event-prefix\` and \`x-event-category\`: names of its analytics events, \`<prefix>_START\` and \`<prefix>_SUCCESS\` or \`<prefix>_FAIL\`; with \`x-event-recorded-by\` they exist once the session or the registered wallet is known, with \`x-event-of-tenant\` the tenant lists them too if the call succeeded.
+- \`x-max-body-bytes\`: maximum size of the body, if it is not 1 MiB.
+- \`x-secret-members\`: members of the body whose values no error repeats.
+
+An operation that accepts \`Idempotency-Key\` creates nothing twice with the same key. Unknown methods of a path are a 405 with \`Allow\`.`;
 
 const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
   management: {
@@ -79,7 +96,7 @@ export const openApiDocument = (
     info: {
       title,
       version,
-      description,
+      description: `${description}\n\n${MEMBERS_OF_OPERATIONS}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The host that serves this document.' }],
@@ -102,6 +119,7 @@ export const openApiDocument = (
             name === 'management'
               ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider). Where an operation has `x-roles`, the caller must be a member of the tenant with one of them.'
               : 'Access token of a client of the tenant, from `POST /oauth/token` at the authorization host. The client needs one of the roles in `x-roles` of the operation.',
+          'x-role-permissions': Object.fromEntries(ROLES.map((role) => [role, [...PERMISSIONS[role]]])),
         },
         ...(own.some(isTokenCall) && {
           clientBasic: {
@@ -158,9 +176,17 @@ const operationObject = (
     tags: [resourceOf(operation.http!.path)],
     ...(elsewhere.length > 0 && { servers: elsewhere.map((server) => ({ ...server })) }),
     security,
+    'x-operation': operation.name,
+    'x-kind': operation.kind,
+    'x-hosts': [...(operation.http!.hosts ?? ['tenant'])],
+    'x-access': access.kind === 'roles' ? 'permission' : access.kind,
     ...('roles' in access && access.roles && { 'x-roles': [...access.roles] }),
     ...('permission' in access && access.permission && { 'x-permission': access.permission }),
     ...(analytics && { 'x-event-prefix': analytics.prefix }),
+    ...(analytics && { 'x-event-category': analytics.category }),
+    ...(analytics?.recordedBy && { 'x-event-recorded-by': analytics.recordedBy }),
+    ...(analytics?.tenantFrom && { 'x-event-of-tenant': true }),
+    ...(operation.secrets && { 'x-secret-members': [...operation.secrets] }),
     'x-rate-class': operation.rate,
     ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
     ...(parameters.length > 0 && { parameters }),
@@ -324,6 +350,11 @@ const HEADERS: Record<string, JsonObject> = {
   }),
   'cache-control': header('Whether and how long the response may be cached.', { type: 'string' }),
 };
+/** Other responses have `no-store`. */
+const cacheHeaderOf = ({ cacheControl }: HttpBinding): JsonObject =>
+  cacheControl === undefined
+    ? {}
+    : { 'cache-control': header('How long the response may be cached.', { type: 'string', const: cacheControl }) };
 /** Of public documents. */
 const DOCUMENT_HEADERS: Record<string, JsonObject> = {
   etag: header('Entity tag of the representation, another one for each encoding.', { type: 'string' }),
@@ -396,7 +427,7 @@ const responsesOf = (operation: Operation, schemas: Schemas, former: readonly Op
   const ownHeaders = success === REDIRECT ? ['location'] : hasHandling(operation) ? ['preference-applied'] : [];
   const good: JsonObject = {
     description: SUCCESS[http!.noContent ? 204 : success!] ?? 'Success.',
-    headers: { ...headersOf(...ownHeaders, ...documentHeadersOf(http!)), ...extra },
+    headers: { ...headersOf(...ownHeaders, ...documentHeadersOf(http!)), ...cacheHeaderOf(http!), ...extra },
     ...(content && {
       content: {
         [responseTypeOf(http!)]: { schema: content as JsonObject, ...example },
