@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { OPERATIONS, type InterfaceName, type OpenApiDocument } from '@attestry/contracts';
+import { OPERATIONS, type OpenApiDocument } from '@attestry/contracts';
 import {
   ApiClient,
   chromiumPath,

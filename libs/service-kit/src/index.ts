@@ -7,7 +7,7 @@ export * from './logger.js';
 export * from './refusal-fields.js';
 export * from './validation.js';
 export { frozenData } from './frozen-data.js';
-export { plainCopy } from './compiled-shape.js';
+export { plainCopy } from './shapes/check-members.js';
 export * from './operation-headers.js';
 export * from './event-context.js';
 export { Operation, type RequestOf, type ResponseOf } from './use-case.js';

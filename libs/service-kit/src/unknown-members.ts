@@ -1,5 +1,5 @@
 import { adviceOnUnknown, READ_ONLY_MEMBERS, type ErrorDetail, type Operation } from '@attestry/contracts';
-import { isRecord, type CompiledShape } from './compiled-shape.js';
+import { isRecord, type CompiledShape } from './shapes/check-members.js';
 
 /** Unknown members that are named, for each part of a request; the rest are counted. */
 const MAX_NAMED = 10;
