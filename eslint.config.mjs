@@ -234,7 +234,9 @@ function inRepository(file) {
 }
 
 export default tseslint.config(
-  { ignores: ['**/dist/', '**/node_modules/', '.nx/', 'tmp/', 'coverage/', '.attestry/'] },
+  {
+    ignores: ['**/dist/', '**/node_modules/', '.nx/', 'tmp/', 'coverage/', '.attestry/', 'libs/testing/src/interface/'],
+  },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['**/*.{mjs,js}'],

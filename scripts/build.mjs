@@ -1,8 +1,9 @@
 // Compiles the src/ of every package, or of those that are named (`apps/dids`), to its dist/ with swc, a file at a time. An
-// output carries its source's modification time, so that only what changed is compiled.
+// output carries its source's modification time, so that only what changed is compiled. Writes the types of the tests' client first.
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { writeInterfaceTypes } from './interface-types.mjs';
 import { root } from './setup.mjs';
 
 const parallel = 16;
@@ -15,6 +16,7 @@ const parallel = 16;
  */
 export async function build(packages = []) {
   const folders = packages.length > 0 ? packages.map((it) => join(root, it)) : await packageFolders();
+  if (folders.includes(join(root, 'libs/testing'))) await writeInterfaceTypes();
   const sources = (await Promise.all(folders.map(sourcesOf))).flat();
   const settings = ['.swcrc', 'package-lock.json', 'scripts/build.mjs'].map((file) => stat(join(root, file)));
   const settingsChanged = Math.max(...(await Promise.all(settings)).map(({ mtimeMs }) => mtimeMs));

@@ -1,6 +1,6 @@
-// npm run docs: writes docs/reference/operations.md and the lists of the changelog from the registry, configuration.md from the declared settings,
+// npm run docs: writes the lists of the changelog from the registry, configuration.md from the declared settings,
 // metrics.md from the declared metrics, events.md from the event types and deploy/nats/users.conf from the rights on the bus, the chart's list of secret settings, the lists of services (service-lists.mjs) and of their use cases (use-case-lists.mjs) and the versions of the aggregates' states; then
-// the interface definitions (OpenAPI), the shapes they are made of and the types of the client the tests use. With `--check` it writes nothing and fails when one of them is out of date, when an
+// the interface definitions (OpenAPI), of which the types of the tests' client are built. With `--check` it writes nothing and fails when one of them is out of date, when an
 // operation has no file, when the guide to phones names a library in another version than package.json, when a page refers to a file, a section or a command that does not exist, or when a comment cites an ADR that does not exist.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { natsUsers } from './nats-users.mjs';
 import { serviceLists } from './service-lists.mjs';
 import { stateVersions } from './state-versions.mjs';
 import { fileOf, useCaseLists } from './use-case-lists.mjs';
+import { writeInterfaceTypes } from './interface-types.mjs';
 import { ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
 await ensureInstalled();
@@ -18,9 +19,6 @@ await ensureInstalled();
 const check = process.argv.includes('--check');
 const json = process.argv.includes('--json');
 const read = (path) => readFileSync(join(root, path), 'utf8');
-// Before the build: the interface definitions contain the version.
-const versionPage = { 'libs/contracts/src/openapi/interface-version.generated.ts': interfaceVersion() };
-if (!check) for (const [path, text] of Object.entries(versionPage)) writeFileSync(join(root, path), text);
 await ensureBuilt();
 
 const built = (path) => import(pathToFileURL(join(root, path)).href);
@@ -28,23 +26,21 @@ const built = (path) => import(pathToFileURL(join(root, path)).href);
 await import('reflect-metadata');
 const ts = (await import('typescript')).default;
 const prettier = await import('prettier');
-const { getMetadataStorage } = await import('class-validator');
-const { OPERATIONS, ROLES, PERMISSIONS, NO_MESSAGE, openApiDocument } = await built('libs/contracts/dist/index.js');
+const { OPERATIONS } = await built('libs/contracts/dist/index.js');
+const { openApiDocument } = await built('libs/testing/dist/openapi/openapi-document.js');
+const { readOnlyMembersOf } = await built('libs/testing/dist/openapi/read-only-members.js');
 const { MIGRATION_VARIABLES, SETTINGS } = await built('libs/service-kit/dist/config/config.js');
 const { METRICS } = await built('libs/service-kit/dist/metrics/metric-definitions.js');
 
 const { createGenerator } = await import('ts-json-schema-generator');
-const { default: openapiTypes, astToString } = await import('openapi-typescript');
 
 const shapes = declaredShapes(await sources('libs/contracts/src'));
 const schemas = typeSchemas();
 const lists = await serviceLists();
 const pages = {
-  ...versionPage,
   ...lists,
   ...useCaseLists(OPERATIONS),
   'docs/reference/changelog.md': changelogPage(),
-  'docs/reference/operations.md': operationsPage(),
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/metrics.md': metricsPage(),
   'docs/reference/events.md': await eventsPage(),
@@ -52,7 +48,7 @@ const pages = {
   'deploy/helm/attestry/files/secret-settings.json': secretSettings(),
   'deploy/helm/attestry/files/migration-settings.json': JSON.stringify([...MIGRATION_VARIABLES].sort()),
   'libs/service-kit/src/engines/state-versions.generated.ts': stateVersions(),
-  ...(await interfaceFiles()),
+  ...interfaceFiles(),
 };
 
 const faults = [];
@@ -78,6 +74,7 @@ for (const [path, text] of Object.entries(pages)) {
     if (!json) console.log(`wrote ${path}`);
   }
 }
+if (!check) await writeInterfaceTypes();
 faults.push(...(await brokenReferences()), ...(await brokenCitations()), ...wrongVersions());
 for (const fault of faults) console.error(fault);
 if (json) console.log(JSON.stringify({ ok: faults.length === 0, written, faults }));
@@ -121,15 +118,6 @@ function declaredShapes(files) {
   return found;
 }
 
-/** The members of a shape, its base's first. */
-function membersOf(name) {
-  const shape = shapes.get(name);
-  if (!shape?.members) throw new Error(`no class ${name} in libs/contracts`);
-  const own = new Set(shape.members.map((member) => member.name));
-  const inherited = shape.base ? membersOf(shape.base).filter((member) => !own.has(member.name)) : [];
-  return [...inherited, ...shape.members];
-}
-
 /** The comment directly above a node; one with an empty line after it describes the file. */
 function docOf(node) {
   const file = node.getSourceFile();
@@ -145,235 +133,6 @@ function oneLine(text) {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-// ---- operations.md --------------------------------------------------------------------------------------------------
-
-function operationsPage() {
-  const groups = Map.groupBy(OPERATIONS, (operation) => operation.service);
-  const linked = new Set();
-  const sections = [...groups].map(
-    ([service, operations]) =>
-      `## ${service}\n\n${operations.map((operation) => operationSection(operation, linked)).join('\n')}`,
-  );
-  const index = OPERATIONS.map((operation) => {
-    const { name, http, summary } = operation;
-    const endpoint = http ? `\`${http.method} ${http.path}\`` : 'internal';
-    return `| [${name}](#${slug(name)}) | ${endpoint} | ${cell(summary)} |`;
-  });
-  return `<!-- Generated by npm run docs from libs/contracts. Do not edit. -->
-
-# Operations
-
-Every operation of the platform, as declared in \`libs/contracts/src\`. Path, access, shapes and event names are declared only
-there; routes, access checks and this page are derived from the declaration. The operation \`<service>.<use case>\` is implemented in
-\`<use-case>/<use-case>.ts\` in \`apps/<service>/src\`.
-
-## Conventions
-
-- **Hosts.** \`management\`: the management host; \`auth\`: the authorization host; \`tenant\`: the tenant's own host;
-  \`custom-domain\`: the tenant's verified custom domain; \`contexts\`: the host of \`CONTEXT_URL\`. Any other host returns 404.
-- **Access.** \`public\`: no credentials. \`management\`: an access token of a management client or a user, which
-  must be a member of the tenant where roles are listed. \`holder\`: a code or token
-  of a wallet, checked by the service. \`permission\`: an access token of a tenant client with one of the roles listed. \`internal\`: only the
-  services listed, over the message bus; not available over HTTP.
-- **Errors.** \`tenant\`: \`{code, message, details?}\`. \`management\`:
-  \`{code, type, message, details}\`. \`oauth\`: \`{error, error_description}\`. See the [specification notes](specification-notes.md#errors).
-- **Every operation** can also return 405 (with \`Allow\`), 408, 413 (body over 1 MiB, or over the maximum of the operation), 415, 429, 500 and 503. Every response has
-  \`x-request-id\` and the three \`x-ratelimit-*\` headers.
-- **Rate classes** are explained in the [specification notes](specification-notes.md#limits) and set in [configuration](configuration.md).
-- **Analytics.** Each call is recorded as an event \`<prefix>_START\` and one event \`<prefix>_SUCCESS\` or \`<prefix>_FAIL\`.
-- **Unknown members** of a body, and unknown query parameters of a list, are a 400 with access \`management\` or \`permission\`, unless the request
-  has \`Prefer: handling=lenient\`. Read-only members of the resource are ignored. All other operations ignore unknown members ([ADR 0065](../adr/0065-unknown-members-are-refused.md)).
-- **Maxima.** Every string, array and map has a maximum size. A larger one is a 400 that names the member ([ADR 0040](../adr/0040-compiled-shapes.md)).
-- **Deprecated** operations return \`Deprecation\`, \`Sunset\` and \`Link\` in every response; see [versions](changelog.md).
-- **OpenAPI.** The same is in [openapi-management.json](openapi-management.json) and
-  [openapi-tenant.json](openapi-tenant.json) (OpenAPI 3.1), served at \`/openapi.json\` of each host, and as a page at \`/docs\`.
-- **Lists** return \`{data, nextCursor?}\`; \`nextCursor\` is absent on the last page.
-
-## Index
-
-| operation | endpoint | summary |
-|---|---|---|
-${index.join('\n')}
-
-${sections.join('\n')}
-## Shapes
-
-${shapeSections(linked)}
-## Roles and permissions
-
-| role | permissions |
-|---|---|
-${ROLES.map((role) => `| \`${role}\` | ${PERMISSIONS[role].map((it) => `\`${it}\``).join(', ') || 'none yet'} |`).join('\n')}
-`;
-}
-
-function operationSection(operation, linked) {
-  const { http, name } = operation;
-  const lines = [`### ${name}`, '', [`${operation.summary}.`, operation.description].filter(Boolean).join(' '), ''];
-  if (http) {
-    const paths = [http.path, ...(http.alsoAt ?? [])].map((path) => `\`${http.method} ${path}\``).join(' and ');
-    const hosts = (http.hosts ?? ['tenant']).map((it) => `\`${it}\``).join(', ');
-    lines.push(`- Endpoint: ${paths} on ${hosts}`);
-  }
-  lines.push(`- Access: ${accessOf(operation.access)}`);
-  if (http) {
-    lines.push(`- Rate class: \`${operation.rate}\``);
-    const more = (operation.errorStatuses ?? []).join(', ') || 'only the general ones';
-    lines.push(`- Success: ${http.success}; errors: ${more}, in the \`${operation.errors}\` shape`);
-    if (http.cacheControl) lines.push(`- Cache-Control: \`${http.cacheControl}\``);
-  }
-  lines.push(`- Kind: ${operation.kind}, subject \`${operation.subject}\``);
-  if (operation.analytics) {
-    const { prefix, category, recordedBy, tenantFrom } = operation.analytics;
-    const when = recordedBy === 'service' ? '; recorded once the session or the registered wallet is known' : '';
-    const also = tenantFrom ? '; on success also listed in the events of the tenant' : '';
-    lines.push(`- Analytics: \`${prefix}\`, category \`${category}\`${when}${also}`);
-  }
-  if (operation.deprecated) {
-    const { since, sunset, link } = operation.deprecated;
-    lines.push(`- **Deprecated** since ${since}${sunset ? `, may be removed from ${sunset} on` : ''}: ${code(link)}`);
-  }
-  if (http?.maxBodyBytes) lines.push(`- Maximum size of the body: ${http.maxBodyBytes / 1024} KiB`);
-  if (operation.secrets)
-    lines.push(`- Values omitted from error details: ${operation.secrets.map((it) => `\`${it}\``).join(', ')}`);
-  const file = fileOf(operation);
-  lines.push(`- File: [${file}](../../${file})`);
-  const rows = ['params', 'query', 'body'].flatMap((part) =>
-    operation[part] ? requestRows(operation[part], part, linked) : [],
-  );
-  if (rows.length) {
-    lines.push('', '| in | member | type | required | rules | meaning |', '|---|---|---|---|---|---|', ...rows);
-  } else if (http?.body === 'raw' && http.method === 'POST') {
-    lines.push(
-      '',
-      'The service parses and checks the request: [specification notes](specification-notes.md#wallet-requests).',
-    );
-  }
-  const { response } = operation;
-  if (response) {
-    const shape = Array.isArray(response) ? response[0].name : response.name;
-    linked.add(shape);
-    const link = `[${shape}](#${slug(shape)})`;
-    lines.push('', `Response: ${Array.isArray(response) ? `a page of ${link}` : link}`);
-  }
-  return `${lines.join('\n')}\n`;
-}
-
-function accessOf(access) {
-  if (access.kind === 'internal') return `\`internal\`: ${access.callers.map((it) => `\`${it}\``).join(', ')}`;
-  const { kind, usersOnly, permission, roles, orSelf } = access;
-  if (!roles) return `\`${kind}\`${usersOnly ? ', users only' : ''}`;
-  const names = roles.map((role) => `\`${role}\``).join(', ');
-  if (kind === 'roles') return `permission \`${permission}\`: ${names}`;
-  const right = permission ? `, permission \`${permission}\`` : '';
-  return `\`management\`, member of the tenant${right}: ${names}${orSelf ? '; users for their own membership with any role' : ''}`;
-}
-
-function requestRows(dto, part, linked) {
-  const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
-  return membersOf(dto.name).map((member) => {
-    const ofMember = metadata.filter(({ propertyName }) => propertyName === member.name);
-    const optional = member.optional || ofMember.some(({ type }) => type === 'conditionalValidation');
-    const cells = [part, code(member.name), typeCell(member.type, linked), optional ? '' : 'yes'];
-    return `| ${[...cells, cell(rulesOf(ofMember, member.type)), cell(member.about)].join(' | ')} |`;
-  });
-}
-
-function rulesOf(metadata, type) {
-  const texts = metadata
-    .filter(({ type }) => type === 'customValidation')
-    .map((rule) => ruleText(rule, type))
-    .filter(Boolean);
-  return [...new Set(texts)].sort().join('; ');
-}
-
-function ruleText({ name, constraints = [], each, message, constraintCls }, type) {
-  const [first, second] = constraints;
-  const items = each ? 'each entry: ' : '';
-  switch (name) {
-    // Already expressed by the type.
-    case 'isString':
-    case 'isBoolean':
-    case 'isArray':
-    case 'isRecord':
-      return undefined;
-    case 'isInt':
-      return 'an integer';
-    case 'isIn':
-      return `${items}one of ${first.map((value) => `\`${value}\``).join(', ')}`;
-    case 'min':
-      return `at least ${first}`;
-    case 'max':
-      return `at most ${first}`;
-    case 'maxLength':
-      return `${items}at most ${first} characters`;
-    case 'isLength':
-      return `${items}${first === second ? first : `${first} to ${second}`} characters`;
-    case 'json':
-      if (type === 'string') return `at most ${first.text} characters`;
-      return `at most ${first.entries} entries, ${first.depth} levels and ${first.values} values in total; strings of at most ${first.text} characters`;
-    case 'arrayMaxSize':
-      return `at most ${first} entries`;
-    case 'arrayNotEmpty':
-      return 'not empty';
-    case 'arrayUnique':
-      return 'no duplicates';
-    case 'isIso8601':
-      return 'an ISO 8601 date or time';
-    case 'matches':
-      return typeof message === 'string' ? ruleOf(message) : `${items}matches \`${first.source}\``;
-    default:
-      return ruleOf(typeof message === 'string' ? message : ownMessage(constraintCls));
-  }
-}
-
-/** `must be a UUID` as a rule: `a UUID`. Without text for messages that depend on the value. */
-function ruleOf(message) {
-  return message === NO_MESSAGE ? undefined : message.replace(/^must (?:be|have) /, '');
-}
-
-/** Message of a custom rule (libs/contracts/src/validators.ts). */
-function ownMessage(constraintCls) {
-  const [{ instance }] = getMetadataStorage().getTargetValidatorConstraints(constraintCls);
-  return instance.defaultMessage({ value: undefined, object: {} });
-}
-
-/** A type in a table, with links to the shapes it names. Texts that a type computes are those of its schema. */
-function typeCell(type, linked, schema) {
-  const alias = shapes.get(type)?.alias ?? type;
-  const texts = alias.includes('typeof ') && (schemas[type] ?? schema)?.enum?.map((it) => `'${it}'`).join(' | ');
-  const text = texts || (alias.startsWith("'") || alias.includes("' | '") ? alias : type);
-  const namesIn = (words) => [...words.matchAll(/\b[A-Z]\w+/g)].map(([name]) => name);
-  const named = namesIn(text).flatMap((name) => [name, ...namesIn(shapes.get(name)?.alias ?? '')]);
-  const names = named.filter((name) => shapes.get(name)?.members);
-  for (const name of names) linked.add(name);
-  const shown = code(text.replaceAll('|', '\\|'));
-  if (names[0] === text) return `[${shown}](#${slug(text)})`;
-  return names.length ? `${shown} ${names.map((name) => `([${name}](#${slug(name)}))`).join(' ')}` : shown;
-}
-
-function shapeSections(linked) {
-  const done = new Map();
-  // Sections name further shapes; each is written once.
-  for (let todo = [...linked]; todo.length; todo = [...linked].filter((name) => !done.has(name))) {
-    for (const name of todo) if (!done.has(name)) done.set(name, shapeSection(name, linked));
-  }
-  return [...done]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, text]) => text)
-    .join('\n');
-}
-
-function shapeSection(name, linked) {
-  const { about } = shapes.get(name);
-  const rows = membersOf(name).map(
-    (member) =>
-      `| ${code(member.name)} | ${typeCell(member.type, linked, schemas[name]?.properties?.[member.name])} | ${member.optional ? '' : 'yes'} | ${cell(member.about)} |`,
-  );
-  const head = ['| member | type | always present | meaning |', '|---|---|---|---|'];
-  return `### ${name}\n\n${about ? `${about}\n\n` : ''}${[...head, ...rows].join('\n')}\n`;
-}
-
 // ---- interface definitions --------------------------------------------------------------------------------------------
 
 /** The changelog with the operations that each version added. */
@@ -387,34 +146,36 @@ function changelogPage() {
   });
 }
 
-/** Text of the module with the version of the interface definitions: that of the newest section of the changelog. */
+/** The version of the interface definitions: that of the newest section of the changelog. */
 function interfaceVersion() {
   const [, version] = /^## (v\d+\.\d+\.\d+)$/m.exec(read('docs/reference/changelog.md')) ?? [];
   if (!version) throw new Error('docs/reference/changelog.md has no section of a version, ## vMAJOR.MINOR.PATCH');
-  return `// Generated by npm run docs from docs/reference/changelog.md. Do not edit.
-/** \`vMAJOR.MINOR.PATCH\` of both interface definitions. */
-export const INTERFACE_VERSION = '${version}';
-`;
+  return version;
 }
 
-/** The OpenAPI documents, the shapes they need beside the registry, and the types of a client of each. */
-async function interfaceFiles() {
-  const files = {
-    'libs/contracts/src/openapi/shapes.generated.ts': `// Generated by npm run docs from the classes of libs/contracts. Do not edit.
-import type { JsonSchema } from './json-schema.js';
-
-/** JSON Schemas of the classes that operations refer to: their TypeScript types do not exist at run time. */
-export const SHAPES: Readonly<Record<string, JsonSchema>> = ${JSON.stringify(schemas)};
-`,
-  };
-  for (const name of ['management', 'tenant']) {
-    const document = openApiDocument(name, OPERATIONS, schemas);
-    files[`docs/reference/openapi-${name}.json`] = JSON.stringify(document);
-    const types = astToString(await openapiTypes(structuredClone(document), { alphabetize: true }));
-    files[`libs/testing/src/interface/${name}.generated.ts`] =
-      `// Generated by npm run docs from docs/reference/openapi-${name}.json with openapi-typescript. Do not edit.\n${types}`;
+/** The OpenAPI documents and the list of read-only members that services need. */
+function interfaceFiles() {
+  const files = { 'libs/contracts/src/openapi/read-only-members.generated.ts': readOnlyMembers() };
+  const version = interfaceVersion();
+  const names = ['management', 'tenant'];
+  const pathOf = (name) => `libs/contracts/src/openapi/${name}.json`;
+  const former = names.map((name) => JSON.parse(read(pathOf(name))));
+  for (const name of names) {
+    const document = openApiDocument(name, OPERATIONS, { shapes: schemas, version, former });
+    files[pathOf(name)] = JSON.stringify(document);
   }
   return files;
+}
+
+/** Text of the module with the read-only members of bodies, by operation. */
+function readOnlyMembers() {
+  const entries = OPERATIONS.filter((operation) => operation.http && operation.body)
+    .map((operation) => [operation.name, Object.keys(readOnlyMembersOf(operation, schemas))])
+    .filter(([, members]) => members.length > 0);
+  return `// Generated by npm run docs from the classes of libs/contracts. Do not edit.
+/** Members of the resource that a body may have and that are ignored in it (ADR 0065), by the name of the operation. */
+export const READ_ONLY_MEMBERS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(Object.fromEntries(entries))};
+`;
 }
 
 /** JSON Schema of every class that an operation over HTTP names, and of those they name, by name. */
@@ -708,10 +469,6 @@ function slug(heading) {
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replace(/\s/g, '-');
-}
-
-function code(text) {
-  return `\`${text}\``;
 }
 
 function cell(text) {

@@ -11,7 +11,7 @@ import { root } from './setup.mjs';
 
 const folder = process.argv[2];
 for (const name of ['management', 'tenant']) {
-  const input = join(root, `docs/reference/openapi-${name}.json`);
+  const input = join(root, `libs/contracts/src/openapi/${name}.json`);
   mkdirSync(join(folder, 'openapi-typescript'), { recursive: true });
   const types = astToString(await openapiTypes(JSON.parse(readFileSync(input, 'utf8'))));
   writeFileSync(join(folder, `openapi-typescript/${name}.ts`), types);

@@ -1,4 +1,4 @@
-// Faults that a public linter finds in the interface definitions in docs/reference. Prints a line for each; reads no network.
+// Faults that a public linter finds in the interface definitions in libs/contracts. Prints a line for each; reads no network.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';
@@ -21,7 +21,7 @@ const config = await createConfig({
 });
 let faults = 0;
 for (const name of ['management', 'tenant']) {
-  const path = `docs/reference/openapi-${name}.json`;
+  const path = `libs/contracts/src/openapi/${name}.json`;
   for (const { ruleId, message, location } of await lint({ ref: join(root, path), config })) {
     console.error(`${path}${location[0]?.pointer ?? ''}: ${message} (${ruleId})`);
     faults += 1;

@@ -6,7 +6,7 @@ import ts from 'typescript';
 import { root } from './setup.mjs';
 
 const PAGE =
-  /^(?:README|SECURITY|CONTRIBUTING)\.md$|^docs\/guides\/|^docs\/reference\/.*\.md$|^docs\/reference\/openapi-.*\.json$|^deploy\/.*\.md$/;
+  /^(?:README|SECURITY|CONTRIBUTING)\.md$|^docs\/guides\/|^docs\/reference\/.*\.md$|^libs\/contracts\/src\/openapi\/.*\.json$|^deploy\/.*\.md$/;
 const SOURCE = /^scripts\/.+\.mjs$|^(?:apps|libs)\/[^/]+\/src\/.*\.ts$/;
 // Specs and their fixtures.
 const NOT_PUBLIC = /\.(?:spec|contract|generated|d)\.ts$|^apps\/e2e\/|^libs\/testing\//;

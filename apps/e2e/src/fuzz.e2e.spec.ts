@@ -1,11 +1,11 @@
 /** @engines embedded */
 import fc from 'fast-check';
 import { OPERATIONS } from '@attestry/contracts';
-import { ApiClient, pathOf, PLATFORM_START_MS, waitUntil } from '@attestry/testing';
+import { ApiClient, interfaceDocument, pathOf, PLATFORM_START_MS, waitUntil } from '@attestry/testing';
 import { AnswerCheck, type RawAnswer } from './fuzz/answers.js';
 import { callsOf, Values, type Call } from './fuzz/calls.js';
 import { DomainLog, exchange, Things, type SentRequest } from './fuzz/sender.js';
-import { readDefinition, type ApiName, type DescribedOperation } from './fuzz/described-operations.js';
+import type { ApiName, DescribedOperation } from './fuzz/described-operations.js';
 import { clientOf, closeWorld, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
 
 /** Requests of all operations together, at least. */
@@ -15,7 +15,7 @@ const BATCH = 16;
 /** Printed with a failure; FUZZ_SEED plays it again. */
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 
-const definitions = { management: readDefinition('management'), tenant: readDefinition('tenant') };
+const definitions = { management: interfaceDocument('management'), tenant: interfaceDocument('tenant') };
 const checks: Record<ApiName, AnswerCheck> = {
   management: new AnswerCheck('management', definitions.management),
   tenant: new AnswerCheck('tenant', definitions.tenant),

@@ -5,12 +5,13 @@ import {
   ApiClient,
   connectManagement,
   createTenantUnderTest,
+  interfaceDocument,
   PLATFORM_START_MS,
   sharedPlatform,
   type PlatformAddresses,
   type TenantUnderTest,
 } from '@attestry/testing';
-import { describedOperations, patternOf, readDefinition, type ApiName } from './fuzz/described-operations.js';
+import { describedOperations, patternOf, type ApiName } from './fuzz/described-operations.js';
 
 let platform: PlatformAddresses;
 let tenant: TenantUnderTest;
@@ -23,8 +24,8 @@ beforeAll(async () => {
 }, PLATFORM_START_MS);
 
 const definitions: Record<ApiName, OpenApiDocument> = {
-  management: readDefinition('management'),
-  tenant: readDefinition('tenant'),
+  management: interfaceDocument('management'),
+  tenant: interfaceDocument('tenant'),
 };
 const ID = '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61';
 const filled = (path: string) => path.replaceAll(/\{\w+\}/g, ID);

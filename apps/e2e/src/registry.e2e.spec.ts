@@ -1,11 +1,14 @@
-import { OPERATIONS, RESPONSE_EXAMPLES, ROLES, type Operation, type Role } from '@attestry/contracts';
+import { OPERATIONS, ROLES, type Operation, type Role } from '@attestry/contracts';
 import {
   ApiClient,
   expectStatus,
+  interfaceDocuments,
   isRecording,
   pathOf,
   platformMode,
   PLATFORM_START_MS,
+  responseExampleIn,
+  setResponseExample,
   waitUntil,
   writeExamples,
   type Answer,
@@ -159,24 +162,27 @@ describe('an example in the interface definition', () => {
   const responding = overHttp.filter(
     (operation) => !isEmpty(operation) && !operation.http!.stream && hasJson(operation),
   );
-  const recorded: Record<string, unknown> = {};
-  const compareExample = ({ name, http }: Operation, { status, body }: Answer) => {
+  const documents = interfaceDocuments();
+  const recorded = new Map<Operation, unknown>();
+  const compareExample = (operation: Operation, { status, body }: Answer) => {
+    const { name, http } = operation;
     expect(status).toBe(http!.success);
-    if (!responding.some((operation) => operation.name === name)) return;
-    recorded[name] = exampleOf(body);
+    if (!responding.includes(operation)) return;
+    recorded.set(operation, exampleOf(body));
     if (isRecording) return;
-    const [shape] = shapesOf(RESPONSE_EXAMPLES[name]);
+    const [shape] = shapesOf(responseExampleIn(documents, operation));
     expect([name, shapesOf(body)]).toEqual([name, expect.arrayContaining([shape])]);
   };
   afterAll(() => {
-    const about = 'Body of the response to a call that succeeds, by the name of its operation.';
-    const examples = { ...RESPONSE_EXAMPLES, ...recorded };
-    if (isRecording) writeExamples('response-examples', 'apps/e2e/src/registry.e2e.spec.ts', about, examples);
+    if (!isRecording) return;
+    writeExamples((document) => {
+      for (const [operation, example] of recorded) setResponseExample(document, operation, example);
+    });
   });
 
   it('of a response exists exactly for the operations that respond with JSON', () => {
     if (isRecording) return;
-    expect(Object.keys(RESPONSE_EXAMPLES)).toEqual(responding.map(({ name }) => name).sort());
+    expect(overHttp.filter((operation) => responseExampleIn(documents, operation) !== undefined)).toEqual(responding);
   });
 
   it.each(withBody.map((operation) => [operation.name, operation] as const))(

@@ -13,7 +13,7 @@ import { ObserveRequests } from './request/observe-requests.js';
 import { RateLimits } from './request/rate-limits.js';
 import { RequestsInFlight } from './request/requests-in-flight.js';
 import { InterfaceDocuments } from './interface/interface-documents.js';
-import { SERVED_OPERATIONS } from './interface/served-operations.js';
+import { READ_DOCUMENT, readCommitted, SERVED_OPERATIONS } from './interface/served-operations.js';
 import { OperationData } from './operation/operation-data.js';
 import { Dependencies } from './pipeline/dependencies.js';
 import { Pipeline } from './pipeline/mount.js';
@@ -27,6 +27,7 @@ export const GATEWAY_NEEDS: readonly EngineNeed[] = ['rates'];
 @Module({
   providers: [
     { provide: SERVED_OPERATIONS, useValue: OPERATIONS },
+    { provide: READ_DOCUMENT, useValue: readCommitted },
     InterfaceDocuments,
     PublicDocuments,
     Directory,

@@ -204,7 +204,7 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   secrets?: readonly string[];
   /** Deadline, milliseconds; default 10 s. */
   timeoutMs?: number;
-  /** Statuses besides the success status, for the reference page; those that follow from the access are added. */
+  /** Statuses besides the success status, for the interface definition; those that follow from the access are added. */
   errorStatuses?: readonly number[];
   /** Version of the interface definition that added it, `vMAJOR.MINOR.PATCH`: the changelog lists it there. */
   since?: string;

@@ -94,7 +94,7 @@ export * from './analytics/analytics.operations.js';
 const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'subject' in value && 'useCase' in value;
 
-/** Every operation of the platform, in the order of the reference page. */
+/** Every operation of the platform, in the order of the changelog's lists. */
 export const OPERATIONS: readonly Operation[] = [
   environments,
   tenants,

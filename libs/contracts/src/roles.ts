@@ -43,7 +43,7 @@ const issuerManaged = (managers: readonly Role[], readers: readonly Role[]): Gra
 });
 
 /**
- * The single table (specification notes, Roles): the actions on each resource and the roles that have them. Guards, the reference page and
+ * The single table (specification notes, Roles): the actions on each resource and the roles that have them. Guards, the OpenAPI documents and
  * every `permissions` array derive from it, also of resources that have no operation yet. Roles that are not named have no access.
  */
 const GRANTS = {

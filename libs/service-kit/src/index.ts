@@ -7,7 +7,7 @@ export * from './process/logger.js';
 export * from './operations/refusal-fields.js';
 export * from './shapes/validation.js';
 export { frozenData } from './shapes/frozen-data.js';
-export { plainCopy } from './shapes/compiled-shape.js';
+export { plainCopy } from './shapes/check-members.js';
 export * from './operations/operation-headers.js';
 export * from './operations/event-context.js';
 export { Operation, type RequestOf, type ResponseOf } from './operations/use-case.js';

@@ -6,7 +6,7 @@ type BodyOf<Result> = Result extends { data: infer Data } ? Data : never;
 
 /**
  * A client whose paths, parameters and bodies are those of an interface definition: what is called and read here is what
- * docs/reference/openapi-*.json promises, or it does not compile. Requests go through an {@link ApiClient}, with its
+ * libs/contracts/src/openapi/*.json promises, or it does not compile. Requests go through an {@link ApiClient}, with its
  * token and its look at the headers of every answer.
  */
 export const interfaceClient = <Paths extends object>(api: ApiClient) => {

@@ -16,7 +16,7 @@ const faultsOf = (schema: object) => schemaFaults(named(schema));
 describe('the check of schemas that generators of clients read', () => {
   it.each(['management', 'tenant'])('finds nothing in the interface definition: %s [T800]', (name) => {
     const document = JSON.parse(
-      readFileSync(join(repository, `docs/reference/openapi-${name}.json`), 'utf8'),
+      readFileSync(join(repository, `libs/contracts/src/openapi/${name}.json`), 'utf8'),
     ) as object;
     expect([...schemaFaults(document), ...unreachableAddresses(document)]).toEqual([]);
   });

@@ -27,7 +27,7 @@ describe('the check of public texts', () => {
       await lint({
         'README.md': 'One.\n\nA wallet of\nothers collects it, Anew.\n',
         'docs/guides/a/b.md': 'It is told.',
-        'docs/reference/openapi-tenant.json': '{\n"description": "The key is good for a day."}',
+        'libs/contracts/src/openapi/tenant.json': '{\n"description": "The key is good for a day."}',
         'deploy/helm/README.md': 'So far, nothing.',
         'apps/dids/src/a.ts': 'export const a = (n: number) =>\n  `${n} keys\nof others`;\n',
         'scripts/a.mjs': "console.log('nobody signed in');\n",
@@ -41,8 +41,8 @@ describe('the check of public texts', () => {
         'apps/dids/src/a.ts:3: "of others"',
         'deploy/helm/README.md:1: "So far"',
         'docs/guides/a/b.md:1: "is told"',
-        'docs/reference/openapi-tenant.json:2: "is good for"',
         'libs/contracts/src/a.ts:2: "of others"',
+        'libs/contracts/src/openapi/tenant.json:2: "is good for"',
         'scripts/a.mjs:1: "nobody"',
       ],
     });

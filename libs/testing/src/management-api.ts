@@ -1,7 +1,7 @@
 import type { ClientCredentials, Role } from '@attestry/contracts';
 import { ApiClient, expectStatus, type Answer } from './api-client.js';
 import { interfaceClient } from './interface-client.js';
-import type { components, paths } from './interface/management.generated.js';
+import type { components, paths } from './interface/management.js';
 import type { PlatformAddresses } from './cluster/start-platform.js';
 import type { RunningPlatform } from './platform-process.js';
 import { TenantApi } from './tenant-api.js';

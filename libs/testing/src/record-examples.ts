@@ -1,27 +1,27 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { INTERFACE_DOCUMENTS, type InterfaceName, type OpenApiDocument } from '@attestry/contracts';
 import { repository } from './platform-process.js';
+
+const NAMES = ['management', 'tenant'] as const satisfies readonly InterfaceName[];
+const sourceOf = (name: InterfaceName): string => join(repository, `libs/contracts/src/openapi/${name}.json`);
+
+/** The committed interface definitions. */
+export const interfaceDocuments = (): OpenApiDocument[] => NAMES.map(interfaceDocument);
+export const interfaceDocument = (name: InterfaceName): OpenApiDocument =>
+  JSON.parse(readFileSync(INTERFACE_DOCUMENTS[name], 'utf8')) as OpenApiDocument;
 
 /** With `RECORD_EXAMPLES=1` the specs that check the examples of the interface definitions write them. */
 export const isRecording = process.env['RECORD_EXAMPLES'] === '1';
 
-/** Writes a module of examples; `npm run docs` then writes the documents that show them. */
-export const writeExamples = (
-  file: 'response-examples' | 'error-examples',
-  spec: string,
-  about: string,
-  examples: Readonly<Record<string, unknown>>,
-): void => {
-  const path = join(repository, `libs/contracts/src/openapi/${file}.generated.ts`);
-  const sorted = Object.fromEntries(Object.entries(examples).sort(([a], [b]) => (a < b ? -1 : 1)));
-  writeFileSync(
-    path,
-    `// Recorded by ${spec} (RECORD_EXAMPLES=1). Do not edit.
-
-/** ${about} */
-export const ${file.toUpperCase().replace('-', '_')}: Readonly<Record<string, unknown>> = ${JSON.stringify(sorted)};
-`,
-  );
-  execFileSync(join(repository, 'node_modules/.bin/prettier'), ['--write', path]);
+/** Writes examples into the committed documents; `npm run docs` then copies them to further media types and paths. */
+export const writeExamples = (write: (document: OpenApiDocument) => void): void => {
+  for (const name of NAMES) {
+    const path = sourceOf(name);
+    const document = JSON.parse(readFileSync(path, 'utf8')) as OpenApiDocument;
+    write(document);
+    writeFileSync(path, JSON.stringify(document));
+  }
+  execFileSync(join(repository, 'node_modules/.bin/prettier'), ['--write', ...NAMES.map(sourceOf)]);
 };

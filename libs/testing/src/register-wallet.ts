@@ -1,5 +1,5 @@
 import { expectStatus } from './api-client.js';
-import type { components } from './interface/tenant.generated.js';
+import type { components } from './interface/tenant.js';
 import type { TenantApi } from './tenant-api.js';
 
 /** Registers a wallet of the authorization code flow, which then needs no consent. */

@@ -1,6 +1,6 @@
 import { ApiClient, type Answer } from './api-client.js';
 import { interfaceClient } from './interface-client.js';
-import type { components, paths } from './interface/tenant.generated.js';
+import type { components, paths } from './interface/tenant.js';
 
 type Schemas = components['schemas'];
 /** Query parameters of a list. */

@@ -1,4 +1,4 @@
-import { SHAPES, type JsonSchema, type Operation } from '@attestry/contracts';
+import { rulesOf, type JsonSchema, type Operation } from '@attestry/contracts';
 import type { OperationParts } from '@attestry/testing';
 import { shapeOf, type Member, type MemberPath } from './request-shapes.js';
 
@@ -325,6 +325,7 @@ const anyLine: Hostile[] = [
 export const hostileRequests = (operation: Operation): Hostile[] => {
   const { bodies, query, params } = shapeOf(operation);
   const { method, body = 'json', alsoAt = [], acceptsHeaders } = operation.http!;
+  const headers = new Set(acceptsHeaders ? rulesOf(acceptsHeaders).map(({ propertyName }) => propertyName) : []);
   const inAddress = [
     ...alsoAt
       .filter((path) => path.startsWith('*'))
@@ -355,7 +356,7 @@ export const hostileRequests = (operation: Operation): Hostile[] => {
   return [
     ...anyLine,
     ...inAddress,
-    ...(acceptsHeaders ? Object.keys(SHAPES[acceptsHeaders.name]!.properties!).flatMap(jwsHeaders) : []),
+    ...[...headers].flatMap(jwsHeaders),
     // Also input that it does not accept, which is refused before it is read or parsed in vain.
     ...anyJson,
     ...(types.includes(FORM) || body === 'form' || body === 'raw' ? anyForm : anyForm.slice(0, 1)),

@@ -1,12 +1,5 @@
-import {
-  openApiDocument,
-  OPERATIONS,
-  SHAPES,
-  templateOf,
-  type InterfaceName,
-  type JsonSchema,
-  type Operation,
-} from '@attestry/contracts';
+import { templateOf, type JsonSchema, type Operation } from '@attestry/contracts';
+import { interfaceDocuments } from '@attestry/testing';
 
 /** Steps from a body to a member: names, and 0 for an entry of a list. */
 export type MemberPath = readonly (string | 0)[];
@@ -19,7 +12,7 @@ export interface Member {
   items?: JsonSchema;
 }
 
-/** The members of body, query and path of an operation, derived from its declaration. */
+/** The members of body, query and path of an operation, as the interface definition describes them. */
 export interface RequestShape {
   /** By media type, the body itself first. */
   bodies: { mediaType: string; members: Member[] }[];
@@ -27,8 +20,7 @@ export interface RequestShape {
   params: string[];
 }
 
-const NAMES: readonly InterfaceName[] = ['management', 'tenant'];
-const documents = NAMES.map((name) => openApiDocument(name, OPERATIONS as never, SHAPES));
+const documents = interfaceDocuments();
 
 /** A schema that names itself is followed so deep. */
 const MAX_DEPTH = 8;

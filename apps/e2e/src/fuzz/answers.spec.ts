@@ -1,9 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
+import { interfaceDocument } from '@attestry/testing';
 import { AnswerCheck, type RawAnswer } from './answers.js';
 import { callsOf, Values } from './calls.js';
-import { readDefinition, type ApiName } from './described-operations.js';
+import type { ApiName } from './described-operations.js';
 
 const headers = {
   'x-request-id': 'abcdefghijklmnopqrstuv',
@@ -13,7 +14,7 @@ const headers = {
   'cache-control': 'no-store',
   'content-type': 'application/json; charset=utf-8',
 };
-const tenant = new AnswerCheck('tenant', readDefinition('tenant'));
+const tenant = new AnswerCheck('tenant', interfaceDocument('tenant'));
 const webhook = { id: 'a', events: ['OpenIdCredentialIssued'], url: 'https://a.example', disabled: false };
 const answer = (status: number, body: unknown, more: Partial<RawAnswer['headers']> = {}): RawAnswer => ({
   status,
@@ -67,7 +68,7 @@ describe('the check of an answer', () => {
 });
 
 describe.each<ApiName>(['management', 'tenant'])('the calls generated from the %s definition', (api) => {
-  const document = readDefinition(api);
+  const document = interfaceDocument(api);
   const values = new Values(document);
   const { operations } = new AnswerCheck(api, document);
   const ajv = new Ajv2020({ strict: false });

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { JsonSchema, OpenApiDocument } from '@attestry/contracts';
-import { repository } from '@attestry/testing';
 
 export type ApiName = 'management' | 'tenant';
 
@@ -37,9 +34,6 @@ export interface DescribedOperation {
   body?: Content;
   responses: Record<string, Response>;
 }
-
-export const readDefinition = (api: ApiName): OpenApiDocument =>
-  JSON.parse(readFileSync(join(repository, `docs/reference/openapi-${api}.json`), 'utf8')) as OpenApiDocument;
 
 const escaped = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');
 

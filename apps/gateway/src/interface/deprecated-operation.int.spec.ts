@@ -8,16 +8,15 @@ import {
   defineOperation,
   listEnvironments,
   managementAccess,
-  openApiDocument,
   PageQuery,
   publicAccess,
-  SHAPES,
-  type OpenApiDocument,
+  type InterfaceName,
   type Operation,
 } from '@attestry/contracts';
 import { openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import { interfaceDocument, openApiDocument } from '@attestry/testing';
 import { gatewayParticipant, Pipeline } from '../index.js';
-import { SERVED_OPERATIONS } from './served-operations.js';
+import { READ_DOCUMENT, SERVED_OPERATIONS } from './served-operations.js';
 
 const deprecated = { since: '2026-01-01T00:00:00Z', sunset: '2026-07-01T00:00:00Z', link: '/docs' };
 const name = listEnvironments.name;
@@ -40,6 +39,9 @@ const guarded = defineOperation({
   deprecated: { since: deprecated.since, link: 'https://attestry.example/changes' },
 });
 const operations = [old, guarded, listEnvironments] as unknown as Operation[];
+const { schemas } = interfaceDocument('management').components;
+const shapes = { ...schemas, PageQuery: { type: 'object', properties: { limit: { type: 'number' } } } };
+const readDocument = (api: InterfaceName) => openApiDocument(api, operations, { shapes, version: 'v1.0.0' });
 
 let folder: string;
 let engines: Engines;
@@ -51,6 +53,8 @@ beforeAll(async () => {
   const module = await Test.createTestingModule({ imports: [rootModule([gatewayParticipant], engines)] })
     .overrideProvider(SERVED_OPERATIONS)
     .useValue(operations)
+    .overrideProvider(READ_DOCUMENT)
+    .useValue(readDocument)
     .compile();
   app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), {
     bodyParser: false,
@@ -111,8 +115,8 @@ describe('a deprecated operation is marked in every response', () => {
 
   it('and the interface definition marks it as well', async () => {
     const { body } = await get('/openapi.json', '203.0.113.3');
-    const document = JSON.parse(body) as OpenApiDocument;
-    expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument('management', operations, SHAPES))));
+    const document = readDocument('management');
+    expect(body).toBe(JSON.stringify(document));
     expect(document.paths['/v1/environments-of-old']!['get']).toMatchObject({
       deprecated: true,
       'x-sunset': deprecated.sunset,
@@ -120,4 +124,14 @@ describe('a deprecated operation is marked in every response', () => {
     });
     expect(document.paths['/v1/environments']!['get']).not.toHaveProperty('deprecated');
   });
+});
+
+it('a gateway does not start when the documents and the declared operations differ', async () => {
+  const starting = Test.createTestingModule({ imports: [rootModule([gatewayParticipant], engines)] })
+    .overrideProvider(READ_DOCUMENT)
+    .useValue(readDocument)
+    .compile();
+  await expect(starting).rejects.toThrow(
+    /npm run docs.*management API: POST \/v1\/tenants \(createTenant\) is declared, but not described.*GET \/v1\/environments-of-old \(listEnvironments\) is described, but not declared.*tenant API: POST \/v1\/dids \(createDid\) is declared, but not described/,
+  );
 });

@@ -1,4 +1,3 @@
-import type { OtherServers } from '@attestry/contracts';
 import type { PlatformConfig } from '@attestry/service-kit';
 
 export type Addresses = Pick<PlatformConfig, 'publicScheme' | 'managementDomain' | 'environments'>;
@@ -17,12 +16,20 @@ export const authUrlOf = ({ publicScheme, environments }: Addresses, publicUrl: 
   return `${publicScheme}://${(own ?? environments[0]!).authorizationServerDomain}`;
 };
 
+/** In an OpenAPI document. */
+export interface Server {
+  url: string;
+  description: string;
+}
+
 /** Servers that the interface documents name, beside the host that serves them. */
 export const otherServersOf = ({
   publicScheme,
   environments,
   contextUrl,
-}: Pick<PlatformConfig, 'publicScheme' | 'environments' | 'contextUrl'>): OtherServers => ({
+}: Pick<PlatformConfig, 'publicScheme' | 'environments' | 'contextUrl'>): Readonly<
+  Record<'auth' | 'contexts', readonly Server[]>
+> => ({
   auth: environments.map(({ name, authorizationServerDomain }) => ({
     url: `${publicScheme}://${authorizationServerDomain}`,
     description: `The authorization host of the environment ${name}.`,

@@ -3,13 +3,20 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { openApiDocument, SHAPES, type InterfaceName, type Operation } from '@attestry/contracts';
+import {
+  differingOperations,
+  INTERFACE_DOCUMENTS,
+  type InterfaceName,
+  type Json,
+  type OpenApiDocument,
+  type Operation,
+} from '@attestry/contracts';
 import { PlatformConfig } from '@attestry/service-kit';
 import type { KeptDocument } from '../documents/public-documents.js';
 import type { HostKind, ResolvedHost } from '../request/hosts.js';
-import { authUrlOf, escaped, otherServersOf } from './host-addresses.js';
+import { authUrlOf, escaped, otherServersOf, type Server } from './host-addresses.js';
 import { START_SCRIPT, START_STYLE } from './viewer-files.js';
-import { SERVED_OPERATIONS } from './served-operations.js';
+import { READ_DOCUMENT, SERVED_OPERATIONS, type ReadDocument } from './served-operations.js';
 
 /** A GET response of the gateway itself. */
 export interface InterfaceDocument {
@@ -81,22 +88,43 @@ const VIEWER_FILES: Record<string, string> = {
   'favicon-32x32.png': 'image/png',
 };
 
+/** The document with the servers of this platform where it has those of an example. */
+const withServers = (document: OpenApiDocument, servers: readonly Server[]): OpenApiDocument => ({
+  ...document,
+  paths: mapValues(document.paths, (methods) =>
+    mapValues(methods, (operation) =>
+      'servers' in operation ? { ...operation, servers: servers.map((server): Json => ({ ...server })) } : operation,
+    ),
+  ),
+});
+const mapValues = <T>(record: Record<string, T>, map: (value: T) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
+
 const INTERFACES: Partial<Record<HostKind, InterfaceName>> = { management: 'management', tenant: 'tenant' };
 
 /**
- * The interface of a host: `/openapi.json`, generated from the registry, and `/docs`, which shows it. Not operations: they need no service,
- * and are the same for every caller.
+ * The interface of a host: `/openapi.json`, the committed document with the servers of the environments, and `/docs`, which shows it. Not
+ * operations: they need no service, and are the same for every caller.
  */
 @Injectable()
 export class InterfaceDocuments {
   private readonly viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  /** Generated on the first request, then cached: a megabyte and a half that many processes never need. */
+  /** Made on the first request, then cached: a megabyte and a half that many processes never need. */
   private readonly cached = new Map<string, InterfaceDocument>();
 
+  /** @throws Error that names the operations in which a document and the declarations differ */
   constructor(
-    @Inject(SERVED_OPERATIONS) private readonly operations: readonly Operation[],
+    @Inject(SERVED_OPERATIONS) operations: readonly Operation[],
+    @Inject(READ_DOCUMENT) private readonly read: ReadDocument,
     private readonly config: PlatformConfig,
-  ) {}
+  ) {
+    const names = Object.keys(INTERFACE_DOCUMENTS) as InterfaceName[];
+    const faults = names.flatMap((name) =>
+      differingOperations(name, read(name), operations).map((fault) => `${name} API: ${fault}`),
+    );
+    if (faults.length > 0)
+      throw new Error(`the OpenAPI documents differ from the declared operations (npm run docs): ${faults.join('; ')}`);
+  }
 
   /** `undefined` when no document has the path. */
   find(host: ResolvedHost, path: string): InterfaceDocument | undefined {
@@ -106,7 +134,7 @@ export class InterfaceDocuments {
     const key = `${name} ${path}`;
     const known = this.cached.get(key);
     if (known) return known;
-    const document = this.generate(name, path);
+    const document = this.make(name, path);
     if (document) this.cached.set(key, document);
     return document;
   }
@@ -120,19 +148,20 @@ export class InterfaceDocuments {
     return documentOf(
       page(`Attestry ${name} API`, call),
       'text/html; charset=utf-8',
-      { 'content-security-policy': contentSecurityPolicy(this.othersOf(name)) },
+      { 'content-security-policy': contentSecurityPolicy(this.othersOf(name).map(({ url }) => url)) },
       false,
     );
   }
 
-  private othersOf(name: InterfaceName): string[] {
+  /** Servers of the operations that the host of the document does not serve. */
+  private othersOf(name: InterfaceName): readonly Server[] {
     const { auth, contexts } = otherServersOf(this.config);
-    return (name === 'management' ? auth : contexts).map(({ url }) => url);
+    return name === 'management' ? auth : contexts;
   }
 
-  private generate(name: InterfaceName, path: string): InterfaceDocument | undefined {
+  private make(name: InterfaceName, path: string): InterfaceDocument | undefined {
     if (path === '/openapi.json') {
-      const text = JSON.stringify(openApiDocument(name, this.operations, SHAPES, otherServersOf(this.config)));
+      const text = JSON.stringify(withServers(this.read(name), this.othersOf(name)));
       // Browser tools of any origin may read it, as they may call the operations it names.
       return documentOf(text, 'application/json; charset=utf-8', { 'access-control-allow-origin': '*' });
     }

@@ -71,7 +71,6 @@ export class DidParams {
   @BoundedText(2048, 7) id: string;
 }
 
-const errors = 'tenant' as const;
 const category = 'did';
 
 export const createDid = defineOperation({
@@ -80,7 +79,6 @@ export const createDid = defineOperation({
   http: { method: 'POST', path: '/v1/dids', success: 201 },
   access: requires('dids:create'),
   analytics: { prefix: 'DID_CREATE', category, object: { type: 'did', from: 'stream' } },
-  errors,
   body: CreateDidRequest,
   example: { method: 'key', options: { keyType: 'P-256' } },
   resource: DidRecord,
@@ -95,7 +93,6 @@ export const listDids = defineOperation({
   http: { method: 'GET', path: '/v1/dids', success: 200 },
   access: requires('dids:read'),
   analytics: { prefix: 'DID_RETRIEVE_LIST', category },
-  errors,
   query: PageQuery,
   response: [ListedDid],
   errorStatuses: [400],
@@ -107,7 +104,6 @@ export const retrieveDid = defineOperation({
   http: { method: 'GET', path: '/v1/dids/:id', success: 200 },
   access: requires('dids:read'),
   analytics: { prefix: 'DID_RETRIEVE', category, object: { type: 'did', from: 'params.id' } },
-  errors,
   params: DidParams,
   response: RetrievedDid,
   errorStatuses: [400, 404],
@@ -122,7 +118,6 @@ export const updateDidDocument = defineOperation({
   http: { method: 'POST', path: '/v1/dids/:id/document', success: 200, body: 'none' },
   access: requires('dids:create'),
   analytics: { prefix: 'DID_DOCUMENT_UPDATE', category, object: { type: 'did', from: 'params.id' } },
-  errors,
   params: DidParams,
   response: DidRecord,
   errorStatuses: [400, 404],
@@ -134,7 +129,6 @@ export const deleteDid = defineOperation({
   http: { method: 'DELETE', path: '/v1/dids/:id', success: 204 },
   access: requires('dids:delete'),
   analytics: { prefix: 'DID_DELETE', category, object: { type: 'did', from: 'params.id' } },
-  errors,
   params: DidParams,
   errorStatuses: [400, 404],
 });
@@ -155,7 +149,6 @@ export const retrieveDidDocument = defineOperation({
   },
   access: publicAccess,
   publicUrl: true,
-  errors,
   errorStatuses: [404],
 });
 
@@ -216,7 +209,6 @@ export const retrieveDidConfiguration = defineOperation({
   },
   access: publicAccess,
   publicUrl: true,
-  errors,
   response: DidConfiguration,
 });
 
@@ -249,7 +241,6 @@ export const reserveIssuerKey = defineOperation({
   name: 'dids.reserve-issuer-key',
   summary: 'Choose a DID and a key for a credential configuration and reserve the DID, so that it cannot be deleted',
   access: calledForTenant('issuance'),
-  errors,
   body: ReserveIssuerKeyRequest,
   response: IssuerKey,
 });
@@ -264,7 +255,6 @@ export const releaseIssuerKey = defineOperation({
   name: 'dids.release-issuer-key',
   summary: 'Release the reservation of a DID',
   access: calledBy('issuance'),
-  errors,
   body: ReleaseIssuerKeyRequest,
 });
 
@@ -285,7 +275,6 @@ export const findProofMethod = defineOperation({
   summary: 'The verification method that a Data Integrity proof names for a key',
   access: calledBy('issuance'),
   kind: 'query',
-  errors,
   body: ProofMethodRequest,
   response: ProofMethod,
 });
@@ -303,7 +292,6 @@ export const checkDid = defineOperation({
   summary: 'Whether a DID belongs to the tenant and is not deleted',
   access: calledForTenant('issuance'),
   kind: 'query',
-  errors,
   body: CheckDidRequest,
   response: DidExistence,
 });

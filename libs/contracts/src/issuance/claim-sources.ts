@@ -91,7 +91,6 @@ export class ClaimSourceParams {
   @Uuid() id: string;
 }
 
-const errors = 'tenant' as const;
 const since = 'v2.1.0';
 const path = '/v1/claim-sources';
 const category = 'claim-source';
@@ -117,7 +116,6 @@ export const createClaimSource = defineOperation({
   http: { method: 'POST', path, success: 201, maxBodyBytes },
   access: requires('claim-sources:create'),
   analytics: { prefix: `${prefix}_CREATE`, category, object: { type, from: 'event.id' } },
-  errors,
   secrets,
   body: ClaimSourceRequest,
   example,
@@ -134,7 +132,6 @@ export const listClaimSources = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('claim-sources:read'),
   analytics: { prefix: `${prefix}_RETRIEVE_LIST`, category },
-  errors,
   query: PageQuery,
   response: [ClaimSource],
   errorStatuses: [400],
@@ -147,7 +144,6 @@ export const retrieveClaimSource = defineOperation({
   http: { method: 'GET', path: `${path}/:id`, success: 200 },
   access: requires('claim-sources:read'),
   analytics: { prefix: `${prefix}_RETRIEVE`, category, object },
-  errors,
   params: ClaimSourceParams,
   response: ClaimSource,
   errorStatuses: [400, 404],
@@ -162,7 +158,6 @@ export const updateClaimSource = defineOperation({
   http: { method: 'PUT', path: `${path}/:id`, success: 200, maxBodyBytes },
   access: requires('claim-sources:update'),
   analytics: { prefix: `${prefix}_UPDATE`, category, object },
-  errors,
   secrets,
   params: ClaimSourceParams,
   body: ClaimSourceRequest,
@@ -179,7 +174,6 @@ export const deleteClaimSource = defineOperation({
   http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
   access: requires('claim-sources:delete'),
   analytics: { prefix: `${prefix}_DELETE`, category, object },
-  errors,
   params: ClaimSourceParams,
   errorStatuses: [400, 404, 409],
 });

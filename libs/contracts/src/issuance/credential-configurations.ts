@@ -234,7 +234,6 @@ export const configurationOperations = <
 }: FormatDeclaration<Request, Configuration>) => {
   const category = `credential-${profile}`;
   const path = `/v2/credentials/${profile}/configurations`;
-  const errors = 'tenant' as const;
   return {
     create: defineOperation({
       name: `issuance.create-credential-configuration.${profile}` as const,
@@ -249,7 +248,6 @@ export const configurationOperations = <
         object: { type: 'credential-configuration', from: 'stream' },
         effects: 'outside',
       },
-      errors,
       body: request,
       example,
       resource: configuration,
@@ -265,7 +263,6 @@ export const configurationOperations = <
       http: { method: 'GET', path, success: 200 },
       access: requires('credential-configurations:read'),
       analytics: { prefix: `${prefix}_RETRIEVE_LIST`, category },
-      errors,
       query: ListConfigurationsQuery,
       response: [configuration] as const,
       errorStatuses: [400],
@@ -281,7 +278,6 @@ export const configurationOperations = <
         category,
         object: { type: 'credential-configuration', from: 'params.id' },
       },
-      errors,
       params: ConfigurationParams,
       response: configuration,
       errorStatuses: [400, 404],
@@ -298,7 +294,6 @@ export const configurationOperations = <
         category,
         object: { type: 'credential-configuration', from: 'params.id' },
       },
-      errors,
       params: ConfigurationParams,
       body: request,
       example,
@@ -317,7 +312,6 @@ export const configurationOperations = <
         category,
         object: { type: 'credential-configuration', from: 'params.id' },
       },
-      errors,
       params: ConfigurationParams,
       errorStatuses: [400, 404],
     }),

@@ -57,7 +57,6 @@ export const credentialDeletion = ({
       metadata: ['userId', 'credentialConfigurationId', 'status'],
       effects: 'outside',
     },
-    errors: 'tenant',
     params: IssuedCredentialParams,
     errorStatuses: [400, 404],
   });
@@ -67,11 +66,11 @@ export const registryOperations = ({ profile, prefix }: { profile: string; prefi
   const path = `/v2/credentials/${profile}`;
   const category = `credential-${profile}`;
   const object = { type: 'credential', from: 'params.id' } as const;
-  const shared = { since: 'v2.1.0', errors: 'tenant' } as const;
-  const one = { ...shared, params: IssuedCredentialParams, errorStatuses: [400, 404] } as const;
+  const since = 'v2.1.0';
+  const one = { since, params: IssuedCredentialParams, errorStatuses: [400, 404] } as const;
   return {
     list: defineOperation({
-      ...shared,
+      since,
       name: `issuance.list-issued-credentials.${profile}` as const,
       summary: `Retrieve the metadata of the issued ${profile} credentials, oldest first`,
       description: 'Credentials of deleted users are not listed.',

@@ -35,7 +35,6 @@ export const statusOperations = ({ profile, prefix }: { profile: string; prefix:
   const object = { type: 'credential', from: 'params.id' } as const;
   const shared = {
     since: 'v2.1.0',
-    errors: 'tenant',
     params: CredentialStatusParams,
     response: CredentialStatusAnswer,
     errorStatuses: [400, 404],
@@ -104,7 +103,6 @@ export const revocationOperations = ({
   const object = { type: 'credential', from: 'params.id' } as const;
   const shared = {
     since: 'v2.1.0',
-    errors: 'tenant',
     params: CredentialStatusParams,
     errorStatuses: [400, 404],
   } as const;
@@ -219,7 +217,6 @@ export const createRevocationNotification = defineOperation({
     category: 'credential-web-semantic',
     object: { type: 'credential', from: 'params.id' },
   },
-  errors: 'tenant',
   params: CredentialStatusParams,
   body: RevocationNotificationRequest,
   example: {

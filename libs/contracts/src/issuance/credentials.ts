@@ -36,7 +36,6 @@ export const listCredentials = defineOperation({
   http: { method: 'GET', path: '/v2/credentials', success: 200 },
   access: requires('credentials:read'),
   analytics: { prefix: 'CREDENTIAL_RETRIEVE_LIST', category: 'credential' },
-  errors: 'tenant',
   query: ListCredentialsQuery,
   response: [TenantCredential],
   errorStatuses: [400],

@@ -46,7 +46,6 @@ export class DeferredIssuanceParams {
 }
 
 const since = 'v2.1.0';
-const errors = 'tenant' as const;
 const category = 'openid';
 const path = '/v1/openid/deferred';
 const object = { type: 'deferred-issuance', from: 'params.id' } as const;
@@ -84,7 +83,6 @@ export const listDeferredIssuances = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('deferred-issuances:read'),
   analytics: { prefix: 'OPENID_DEFERRED_RETRIEVE_LIST', category },
-  errors,
   query: PageQuery,
   response: [DeferredIssuance] as const,
   errorStatuses: [400],
@@ -99,7 +97,6 @@ export const approveDeferredIssuance = defineOperation({
   http: { method: 'POST', path: `${path}/:id/approve`, success: 204, body: 'none' },
   access: requires('deferred-issuances:update'),
   analytics: { prefix: 'OPENID_DEFERRED_APPROVE', category, object },
-  errors,
   params: DeferredIssuanceParams,
   errorStatuses: [400, 404, 409],
 });
@@ -113,7 +110,6 @@ export const denyDeferredIssuance = defineOperation({
   http: { method: 'POST', path: `${path}/:id/deny`, success: 204, body: 'none' },
   access: requires('deferred-issuances:update'),
   analytics: { prefix: 'OPENID_DEFERRED_DENY', category, object },
-  errors,
   params: DeferredIssuanceParams,
   errorStatuses: [400, 404, 409],
 });

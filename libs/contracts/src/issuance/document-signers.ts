@@ -47,7 +47,6 @@ export class RevokedDocumentSigner {
   crlDue: boolean;
 }
 
-const errors = 'tenant' as const;
 const category = 'mobile-credential-document-signer';
 const path = '/v2/credentials/mobile/document-signers';
 const since = 'v2.1.0';
@@ -67,7 +66,6 @@ export const createDocumentSigner = defineOperation({
     category,
     object: { type, from: 'event.documentSignerId' },
   },
-  errors,
   body: DocumentSignerRequest,
   example: { iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
   resource: DocumentSigner,
@@ -84,7 +82,6 @@ export const listDocumentSigners = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('document-signers:read'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_RETRIEVE_LIST', category },
-  errors,
   query: PageQuery,
   response: [DocumentSigner],
   errorStatuses: [400],
@@ -97,7 +94,6 @@ export const retrieveDocumentSigner = defineOperation({
   http: { method: 'GET', path: `${path}/:id`, success: 200 },
   access: requires('document-signers:read'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_RETRIEVE', category, object },
-  errors,
   params: DocumentSignerParams,
   response: DocumentSigner,
   errorStatuses: [400, 404],
@@ -110,7 +106,6 @@ export const updateDocumentSigner = defineOperation({
   http: { method: 'PUT', path: `${path}/:id`, success: 200, maxBodyBytes: 65_536 },
   access: requires('document-signers:update'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_UPDATE', category, object },
-  errors,
   params: DocumentSignerParams,
   body: UpdateDocumentSignerRequest,
   example: { active: false },
@@ -127,7 +122,6 @@ export const deleteDocumentSigner = defineOperation({
   http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
   access: requires('document-signers:delete'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_DELETE', category, object },
-  errors,
   params: DocumentSignerParams,
   errorStatuses: [400, 404],
 });
@@ -141,7 +135,6 @@ export const revokeDocumentSigner = defineOperation({
   http: { method: 'POST', path: `${path}/:id/revoke`, success: 200, body: 'none' },
   access: requires('document-signers:revoke'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_DOCUMENT_SIGNER_REVOKE', category, object },
-  errors,
   params: DocumentSignerParams,
   response: RevokedDocumentSigner,
   errorStatuses: [400, 404],

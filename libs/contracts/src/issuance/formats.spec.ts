@@ -1,4 +1,5 @@
-import { SHAPES } from '../openapi/shapes.generated.js';
+import { readFileSync } from 'node:fs';
+import { INTERFACE_DOCUMENTS, type OpenApiDocument } from '../openapi/interface-documents.js';
 import { OPERATIONS } from '../registry.js';
 import { CONFIGURATION_OPERATIONS, PROFILES, type CredentialFormat } from './formats.js';
 
@@ -32,6 +33,8 @@ describe('the profiles of credential formats', () => {
     for (const category of ofCredentials) expect(SPECIFIED).toContain(category.slice('credential-'.length));
   });
 
-  it('are the values in the interface definition', () =>
-    expect(SHAPES['CredentialProfile']).toMatchObject({ type: 'string', enum: profiles }));
+  it('are the values in the interface definition', () => {
+    const { components } = JSON.parse(readFileSync(INTERFACE_DOCUMENTS.tenant, 'utf8')) as OpenApiDocument;
+    expect(components.schemas['CredentialProfile']).toMatchObject({ type: 'string', enum: profiles });
+  });
 });

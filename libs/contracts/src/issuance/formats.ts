@@ -35,69 +35,112 @@ export type CredentialFormat = keyof typeof PROFILES;
 /** Path segment and variant of the operations. */
 export type CredentialProfile = (typeof PROFILES)[CredentialFormat];
 
-/** The operations on the configurations of each format. */
-export const CONFIGURATION_OPERATIONS: Readonly<Record<CredentialFormat, ConfigurationOperations>> = {
-  ldp_vc: webSemanticConfigurations,
-  jwt_vc_json: jwtVcConfigurations,
-  'dc+sd-jwt': sdJwtConfigurations,
-  cwt: compactConfigurations,
-  cwt_vc: compactSemanticConfigurations,
-  mso_mdoc: mobileConfigurations,
+/** The operations of a format; `undefined` where its credentials have none of the kind. */
+interface FormatOperations {
+  /** On its configurations. */
+  configurations: ConfigurationOperations;
+  /** On issued credentials. */
+  registry: Partial<RegistryOperations> | undefined;
+  /** On the status of credentials. */
+  status: StatusOperations | undefined;
+  /** On the revocation of credentials that are revoked and restored, not suspended. */
+  revocation: RevocationOperations | undefined;
+  /** Messages for the holders of revoked credentials. */
+  notifications: typeof createRevocationNotification | undefined;
+  /** On revocation lists. */
+  revocationLists: RevocationListOperations | undefined;
+}
+
+/** The operations of each format: a forgotten one does not compile. */
+export const FORMATS: Readonly<Record<CredentialFormat, FormatOperations>> = {
+  ldp_vc: {
+    configurations: webSemanticConfigurations,
+    registry: webSemanticRegistry,
+    status: undefined,
+    revocation: webSemanticRevocation,
+    notifications: createRevocationNotification,
+    revocationLists: undefined,
+  },
+  jwt_vc_json: {
+    configurations: jwtVcConfigurations,
+    registry: undefined,
+    status: jwtVcStatus,
+    revocation: undefined,
+    notifications: undefined,
+    revocationLists: undefined,
+  },
+  'dc+sd-jwt': {
+    configurations: sdJwtConfigurations,
+    registry: undefined,
+    status: sdJwtStatus,
+    revocation: undefined,
+    notifications: undefined,
+    revocationLists: undefined,
+  },
+  cwt: {
+    configurations: compactConfigurations,
+    registry: compactRegistry,
+    status: undefined,
+    revocation: compactRevocation,
+    notifications: undefined,
+    revocationLists: compactRevocationLists,
+  },
+  cwt_vc: {
+    configurations: compactSemanticConfigurations,
+    registry: compactSemanticRegistry,
+    status: undefined,
+    revocation: compactSemanticRevocation,
+    notifications: undefined,
+    revocationLists: compactSemanticRevocationLists,
+  },
+  mso_mdoc: {
+    configurations: mobileConfigurations,
+    registry: mobileRegistry,
+    status: mobileStatus,
+    revocation: undefined,
+    notifications: undefined,
+    revocationLists: undefined,
+  },
 };
 
-/** One of these operations, of every format. */
+/** The operations of one kind, of the formats that have them. */
+const tableOf = <Kind extends keyof FormatOperations>(kind: Kind) =>
+  Object.fromEntries(
+    Object.entries(FORMATS).flatMap(([format, operations]) =>
+      operations[kind] === undefined ? [] : [[format, operations[kind]]],
+    ),
+  ) as Readonly<
+    undefined extends FormatOperations[Kind]
+      ? Partial<Record<CredentialFormat, NonNullable<FormatOperations[Kind]>>>
+      : Record<CredentialFormat, FormatOperations[Kind]>
+  >;
+
+export const CONFIGURATION_OPERATIONS = tableOf('configurations');
+export const REGISTRY_OPERATIONS = tableOf('registry');
+export const STATUS_OPERATIONS = tableOf('status');
+export const REVOCATION_OPERATIONS = tableOf('revocation');
+export const NOTIFICATION_OPERATIONS = tableOf('notifications');
+export const REVOCATION_LIST_OPERATIONS = tableOf('revocationLists');
+
+/** One operation on configurations, of every format. */
 export const configurationOperationOf = <Name extends keyof ConfigurationOperations>(
   name: Name,
 ): ConfigurationOperations[Name][] => Object.values(CONFIGURATION_OPERATIONS).map((operations) => operations[name]);
 
-/** The operations on issued credentials, of the formats that have them. */
-export const REGISTRY_OPERATIONS: Readonly<Partial<Record<CredentialFormat, Partial<RegistryOperations>>>> = {
-  ldp_vc: webSemanticRegistry,
-  cwt: compactRegistry,
-  cwt_vc: compactSemanticRegistry,
-  mso_mdoc: mobileRegistry,
-};
-
-/** One of these operations, of every format that has it. */
+/** One operation on issued credentials, of every format that has it. */
 export const registryOperationOf = <Name extends keyof RegistryOperations>(name: Name): RegistryOperations[Name][] =>
   Object.values(REGISTRY_OPERATIONS).flatMap((operations) => operations[name] ?? []);
 
-/** The operations on the status of credentials, of the formats that have them. */
-export const STATUS_OPERATIONS: Readonly<Partial<Record<CredentialFormat, StatusOperations>>> = {
-  jwt_vc_json: jwtVcStatus,
-  'dc+sd-jwt': sdJwtStatus,
-  mso_mdoc: mobileStatus,
-};
-
-/** One of these operations, of every format that has it. */
+/** One operation on the status of credentials, of every format that has it. */
 export const statusOperationOf = <Name extends keyof StatusOperations>(name: Name): StatusOperations[Name][] =>
   Object.values(STATUS_OPERATIONS).map((operations) => operations[name]);
 
-/** The operations on the revocation of credentials, of the formats whose credentials are revoked and restored, not suspended. */
-export const REVOCATION_OPERATIONS: Readonly<Partial<Record<CredentialFormat, RevocationOperations>>> = {
-  ldp_vc: webSemanticRevocation,
-  cwt: compactRevocation,
-  cwt_vc: compactSemanticRevocation,
-};
-
-/** One of these operations, of every format that has it. */
+/** One operation on the revocation of credentials, of every format that has it. */
 export const revocationOperationOf = <Name extends keyof RevocationOperations>(
   name: Name,
 ): RevocationOperations[Name][] => Object.values(REVOCATION_OPERATIONS).map((operations) => operations[name]);
 
-/** Messages for the holders of revoked credentials. */
-export const NOTIFICATION_OPERATIONS: Readonly<Partial<Record<CredentialFormat, typeof createRevocationNotification>>> =
-  {
-    ldp_vc: createRevocationNotification,
-  };
-
-/** The operations on the revocation lists of the formats that have them. */
-export const REVOCATION_LIST_OPERATIONS: Readonly<Partial<Record<CredentialFormat, RevocationListOperations>>> = {
-  cwt: compactRevocationLists,
-  cwt_vc: compactSemanticRevocationLists,
-};
-
-/** One of these operations, of every format that has it. */
+/** One operation on revocation lists, of every format that has it. */
 export const revocationListOperationOf = <Name extends keyof RevocationListOperations>(
   name: Name,
 ): RevocationListOperations[Name][] => Object.values(REVOCATION_LIST_OPERATIONS).map((operations) => operations[name]);

@@ -114,7 +114,6 @@ export class UpdateIacaRequest {
   @IsBoolean({ message: 'must be a boolean' }) active: boolean;
 }
 
-const errors = 'tenant' as const;
 const category = 'mobile-credential-iaca';
 const path = '/v2/credentials/mobile/iacas';
 const since = 'v2.1.0';
@@ -129,7 +128,6 @@ export const createIaca = defineOperation({
   http: { method: 'POST', path, success: 201, maxBodyBytes: 65_536 },
   access: requires('iacas:create'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_IACA_CREATE', category, object: { type: 'iaca', from: 'event.iacaId' } },
-  errors,
   body: IacaRequest,
   example: { commonName: 'Example IACA', country: 'AU', stateOrProvinceName: 'AU-NSW' },
   resource: Iaca,
@@ -145,7 +143,6 @@ export const listIacas = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('iacas:read'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_IACA_RETRIEVE_LIST', category },
-  errors,
   query: PageQuery,
   response: [Iaca],
   errorStatuses: [400],
@@ -158,7 +155,6 @@ export const retrieveIaca = defineOperation({
   http: { method: 'GET', path: `${path}/:id`, success: 200 },
   access: requires('iacas:read'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_IACA_RETRIEVE', category, object },
-  errors,
   params: IacaParams,
   response: Iaca,
   errorStatuses: [400, 404],
@@ -171,7 +167,6 @@ export const updateIaca = defineOperation({
   http: { method: 'PUT', path: `${path}/:id`, success: 200 },
   access: requires('iacas:update'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_IACA_UPDATE', category, object },
-  errors,
   params: IacaParams,
   body: UpdateIacaRequest,
   example: { active: true },
@@ -187,7 +182,6 @@ export const deleteIaca = defineOperation({
   http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
   access: requires('iacas:delete'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_IACA_DELETE', category, object },
-  errors,
   params: IacaParams,
   errorStatuses: [400, 404],
 });
@@ -205,7 +199,6 @@ export const updateIacaCrl = defineOperation({
   http: { method: 'PUT', path: `${path}/:id/crl`, success: 200, maxBodyBytes: 2 * MAX_CRL_PEM },
   access: requires('iacas:update'),
   analytics: { prefix: 'MOBILE_CREDENTIAL_IACA_CRL_UPDATE', category, object },
-  errors,
   params: IacaParams,
   body: CrlRequest,
   example: { crlPem: '-----BEGIN X509 CRL-----\nMIIB…\n-----END X509 CRL-----' },

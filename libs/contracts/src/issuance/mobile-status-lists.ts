@@ -54,7 +54,6 @@ export class StatusListDistribution {
   identifier_lists?: StatusListUri[];
 }
 
-const errors = 'tenant' as const;
 const since = 'v2.1.0';
 const lists = '/v2/credentials/mobile/status-lists';
 const path = `${lists}/configurations`;
@@ -73,7 +72,6 @@ export const createStatusListConfiguration = defineOperation({
   http: { method: 'POST', path, success: 201, maxBodyBytes: 65_536 },
   access: requires('status-list-configurations:create'),
   analytics: { prefix: `${prefix}_CONFIGURATION_CREATE`, category, object: { type, from: 'event.id' } },
-  errors,
   body: StatusListConfigurationRequest,
   example: { docType: 'org.iso.18013.5.1.mDL', ...example },
   resource: StatusListConfiguration,
@@ -89,7 +87,6 @@ export const listStatusListConfigurations = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('status-list-configurations:read'),
   analytics: { prefix: `${prefix}_CONFIGURATION_RETRIEVE_LIST`, category },
-  errors,
   query: PageQuery,
   response: [StatusListConfiguration],
   errorStatuses: [400],
@@ -102,7 +99,6 @@ export const retrieveStatusListConfiguration = defineOperation({
   http: { method: 'GET', path: `${path}/:id`, success: 200 },
   access: requires('status-list-configurations:read'),
   analytics: { prefix: `${prefix}_CONFIGURATION_RETRIEVE`, category, object },
-  errors,
   params: StatusListConfigurationParams,
   response: StatusListConfiguration,
   errorStatuses: [400, 404],
@@ -116,7 +112,6 @@ export const updateStatusListConfiguration = defineOperation({
   http: { method: 'PUT', path: `${path}/:id`, success: 200, maxBodyBytes: 65_536 },
   access: requires('status-list-configurations:update'),
   analytics: { prefix: `${prefix}_CONFIGURATION_UPDATE`, category, object },
-  errors,
   params: StatusListConfigurationParams,
   body: UpdateStatusListConfigurationRequest,
   example,
@@ -133,7 +128,6 @@ export const deleteStatusListConfiguration = defineOperation({
   http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
   access: requires('status-list-configurations:delete'),
   analytics: { prefix: `${prefix}_CONFIGURATION_DELETE`, category, object },
-  errors,
   params: StatusListConfigurationParams,
   errorStatuses: [400, 404],
 });
@@ -165,7 +159,6 @@ export const listMobileStatusLists = defineOperation({
   http: { method: 'GET', path: lists, success: 200 },
   access: requires('credential-status:read'),
   analytics: { prefix: `${prefix}_RETRIEVE_LIST`, category },
-  errors,
   query: PageQuery,
   response: [MobileStatusList],
   errorStatuses: [400],
@@ -178,7 +171,6 @@ export const retrieveMobileStatusList = defineOperation({
   http: { method: 'GET', path: `${lists}/:id`, success: 200 },
   access: requires('credential-status:read'),
   analytics: { prefix: `${prefix}_RETRIEVE`, category, object: { type: 'status-list', from: 'params.id' } },
-  errors,
   params: StatusListParams,
   response: MobileStatusList,
   errorStatuses: [400, 404],

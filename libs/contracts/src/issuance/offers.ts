@@ -251,7 +251,6 @@ export const MAX_CLAIM_SETS_BYTES = 384 * 1024;
 /** Maximum size of an offer request, claims included: 500 KB (512,000 bytes). */
 export const MAX_OFFER_BYTES = 512_000;
 
-const errors = 'tenant' as const;
 const category = 'openid';
 
 export const createOffer = defineOperation({
@@ -262,7 +261,6 @@ export const createOffer = defineOperation({
   http: { method: 'POST', path: '/v1/openid/offers', success: 200 },
   access: requires('offers:create'),
   analytics: { prefix: 'OPENID_OFFER_CREATE', category, object: { type: 'offer', from: 'stream' } },
-  errors,
   body: OfferRequest,
   example: { credentials: ['7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61'] },
   response: Offer,
@@ -280,7 +278,6 @@ export const deleteOffer = defineOperation({
   http: { method: 'DELETE', path: '/v1/openid/offers/:id', success: 204 },
   access: requires('offers:delete'),
   analytics: { prefix: 'OPENID_OFFER_DELETE', category, object: { type: 'offer', from: 'params.id' } },
-  errors,
   params: OfferParams,
   errorStatuses: [400, 404],
 });
@@ -291,7 +288,6 @@ export const createPreAuthorizedOffer = defineOperation({
   http: { method: 'POST', path: '/v1/openid/offers/pre-authorized', success: 200 },
   access: requires('offers:create'),
   analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_CREATE', category, object: { type: 'offer', from: 'stream' } },
-  errors,
   body: PreAuthorizedOfferRequest,
   example: {
     credentials: ['7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61'],
@@ -312,7 +308,6 @@ export const listPreAuthorizedOffers = defineOperation({
   http: { method: 'GET', path: '/v1/openid/offers/pre-authorized', success: 200 },
   access: requires('offers:read'),
   analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_RETRIEVE_LIST', category },
-  errors,
   query: PageQuery,
   response: [PreAuthorizedOfferStatus],
   errorStatuses: [400, 401, 403],
@@ -326,7 +321,6 @@ export const retrievePreAuthorizedOffer = defineOperation({
   http: { method: 'GET', path: '/v1/openid/offers/pre-authorized/:id', success: 200 },
   access: requires('offers:read'),
   analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_RETRIEVE', category, object: { type: 'offer', from: 'params.id' } },
-  errors,
   params: OfferParams,
   response: PreAuthorizedOfferStatus,
   errorStatuses: [400, 401, 403, 404],
@@ -339,7 +333,6 @@ export const deletePreAuthorizedOffer = defineOperation({
   http: { method: 'DELETE', path: '/v1/openid/offers/pre-authorized/:id', success: 204 },
   access: requires('offers:delete'),
   analytics: { prefix: 'OPENID_PRE_AUTHORIZED_OFFER_DELETE', category, object: { type: 'offer', from: 'params.id' } },
-  errors,
   params: OfferParams,
   errorStatuses: [400, 404],
 });
@@ -351,7 +344,6 @@ export const retrieveOfferContent = defineOperation({
     'Returns 404 if the offer is deleted, redeemed, locked or expired, and for an offer of the authorization code flow if one of its configurations is deleted.',
   http: { method: 'GET', path: '/v1/openid/offers/:reference/content', success: 200 },
   access: publicAccess,
-  errors,
   params: OfferReferenceParams,
   errorStatuses: [404],
 });
@@ -371,7 +363,6 @@ export const retrieveOfferQrCode = defineOperation({
     otherMediaTypes: ['image/png'],
   },
   access: publicAccess,
-  errors,
   params: OfferReferenceParams,
   errorStatuses: [404, 406, 503],
 });

@@ -149,7 +149,6 @@ export class OpenIdConfiguration {
   refreshTokenDays: number;
 }
 
-const errors = 'tenant' as const;
 const since = 'v2.1.0';
 const path = '/v1/openid/configuration';
 const category = 'openid-configuration';
@@ -164,7 +163,6 @@ export const retrieveOpenIdConfiguration = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('openid-configuration:read'),
   analytics: { prefix: `${prefix}_RETRIEVE`, category, object },
-  errors,
   response: OpenIdConfiguration,
 });
 
@@ -179,7 +177,6 @@ export const updateOpenIdConfiguration = defineOperation({
   access: requires('interaction-hook:update'),
   memberAccess: { permission: 'openid-configuration:update', except: ['interactionHook'] },
   analytics: { prefix: `${prefix}_UPDATE`, category, object },
-  errors,
   secrets: ['interactionHook'],
   body: OpenIdConfigurationRequest,
   example: { allowUnregisteredWallets: true },

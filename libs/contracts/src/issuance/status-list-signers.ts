@@ -24,7 +24,6 @@ export class StatusListSignerParams {
   @Uuid() id: string;
 }
 
-const errors = 'tenant' as const;
 const category = 'mobile-credential-status-list-signer';
 const path = '/v2/credentials/mobile/status-list-signers';
 const since = 'v2.1.0';
@@ -42,7 +41,6 @@ export const createStatusListSigner = defineOperation({
   http: { method: 'POST', path, success: 200, maxBodyBytes: 65_536 },
   access: requires('status-list-signers:create'),
   analytics: { prefix: `${prefix}_CREATE`, category, object: { type, from: 'event.documentSignerId' } },
-  errors,
   body: DocumentSignerRequest,
   example: { iacaId: '7f1c9f0e-9a4c-4a3b-8a52-0c8f4e3f2b61' },
   resource: StatusListSigner,
@@ -60,7 +58,6 @@ export const listStatusListSigners = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('status-list-signers:read'),
   analytics: { prefix: `${prefix}_RETRIEVE_LIST`, category },
-  errors,
   query: PageQuery,
   response: [StatusListSigner],
   errorStatuses: [400],
@@ -74,7 +71,6 @@ export const retrieveStatusListSigner = defineOperation({
   http: { method: 'GET', path: `${path}/:id`, success: 200 },
   access: requires('status-list-signers:read'),
   analytics: { prefix: `${prefix}_RETRIEVE`, category, object },
-  errors,
   params: StatusListSignerParams,
   response: StatusListSigner,
   errorStatuses: [400, 404],
@@ -90,7 +86,6 @@ export const updateStatusListSigner = defineOperation({
   http: { method: 'PUT', path: `${path}/:id`, success: 200, maxBodyBytes: 65_536 },
   access: requires('status-list-signers:update'),
   analytics: { prefix: `${prefix}_UPDATE`, category, object },
-  errors,
   params: StatusListSignerParams,
   body: UpdateDocumentSignerRequest,
   example: { active: false },
@@ -108,7 +103,6 @@ export const deleteStatusListSigner = defineOperation({
   http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
   access: requires('status-list-signers:delete'),
   analytics: { prefix: `${prefix}_DELETE`, category, object },
-  errors,
   params: StatusListSignerParams,
   errorStatuses: [400, 404],
 });

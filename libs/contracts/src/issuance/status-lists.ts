@@ -107,7 +107,6 @@ export const revocationListOperations = ({ profile, prefix }: { profile: string;
       http: { method: 'GET', path, success: 200 },
       access: requires('credential-status:read'),
       analytics: { prefix: `${prefix}_REVOCATION_LISTS_RETRIEVE`, category: `credential-${profile}` },
-      errors: 'tenant',
       query: PageQuery,
       response: [RevocationList] as const,
       errorStatuses: [400],

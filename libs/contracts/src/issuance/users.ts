@@ -107,7 +107,6 @@ export class UserCredential {
 /** Of a user, as JSON: sealed, they are in one event of less than 1 MiB. */
 export const MAX_CLAIMS_BYTES = 384 * 1024;
 
-const errors = 'tenant' as const;
 const category = 'user';
 
 export const createUser = defineOperation({
@@ -116,7 +115,6 @@ export const createUser = defineOperation({
   http: { method: 'POST', path: '/v1/users', success: 201 },
   access: requires('users:create'),
   analytics: { prefix: 'USER_CREATE', category, object: { type: 'user', from: 'stream' } },
-  errors,
   body: CreateUserRequest,
   example: { claims: { given_name: 'Ada' } },
   resource: User,
@@ -132,7 +130,6 @@ export const listUsers = defineOperation({
   http: { method: 'GET', path: '/v1/users', success: 200 },
   access: requires('users:read'),
   analytics: { prefix: 'USER_RETRIEVE_LIST', category },
-  errors,
   query: PageQuery,
   response: [User],
   errorStatuses: [400],
@@ -148,7 +145,6 @@ export const searchUsers = defineOperation({
   kind: 'query',
   access: requires('users:search'),
   analytics: { prefix: 'USER_SEARCH', category },
-  errors,
   body: SearchUsersRequest,
   example: { claims: { address: { locality: 'London' } } },
   response: [User],
@@ -162,7 +158,6 @@ export const retrieveUser = defineOperation({
   http: { method: 'GET', path: '/v1/users/:id', success: 200 },
   access: requires('users:read'),
   analytics: { prefix: 'USER_RETRIEVE', category, object: { type: 'user', from: 'params.id' } },
-  errors,
   params: UserParams,
   response: User,
   errorStatuses: [400, 404],
@@ -176,7 +171,6 @@ export const updateUser = defineOperation({
   http: { method: 'PUT', path: '/v1/users/:id', success: 200 },
   access: requires('users:update'),
   analytics: { prefix: 'USER_UPDATE', category, object: { type: 'user', from: 'params.id' } },
-  errors,
   params: UserParams,
   body: UpdateUserRequest,
   example: { claims: { given_name: 'Ada', family_name: 'Lovelace' } },
@@ -192,7 +186,6 @@ export const deleteUser = defineOperation({
   http: { method: 'DELETE', path: '/v1/users/:id', success: 204 },
   access: requires('users:delete'),
   analytics: { prefix: 'USER_DELETE', category, object: { type: 'user', from: 'params.id' }, effects: 'outside' },
-  errors,
   params: UserParams,
   errorStatuses: [400, 404],
 });
@@ -203,7 +196,6 @@ export const listUserCredentials = defineOperation({
   http: { method: 'GET', path: '/v1/users/:userId/credentials', success: 200 },
   access: requires('credentials:read'),
   analytics: { prefix: 'USER_CREDENTIAL_RETRIEVE_LIST', category },
-  errors,
   params: UserCredentialsParams,
   query: PageQuery,
   response: [UserCredential],

@@ -58,7 +58,6 @@ export class WalletParams {
   @Uuid() id: string;
 }
 
-const errors = 'tenant' as const;
 const since = 'v2.1.0';
 const category = 'openid-wallet';
 const type = 'wallet';
@@ -85,7 +84,6 @@ export const createWallet = defineOperation({
   http: { method: 'POST', path, success: 201, maxBodyBytes },
   access: requires('wallets:create'),
   analytics: { prefix: `${prefix}_CREATE`, category, object: { type, from: 'event.id' } },
-  errors,
   body: WalletRequest,
   example,
   resource: RegisteredWallet,
@@ -101,7 +99,6 @@ export const listWallets = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('wallets:read'),
   analytics: { prefix: `${prefix}_RETRIEVE_LIST`, category },
-  errors,
   query: PageQuery,
   response: [RegisteredWallet],
   errorStatuses: [400],
@@ -114,7 +111,6 @@ export const retrieveWallet = defineOperation({
   http: { method: 'GET', path: `${path}/:id`, success: 200 },
   access: requires('wallets:read'),
   analytics: { prefix: `${prefix}_RETRIEVE`, category, object },
-  errors,
   params: WalletParams,
   response,
   errorStatuses: [400, 404],
@@ -128,7 +124,6 @@ export const updateWallet = defineOperation({
   http: { method: 'PUT', path: `${path}/:id`, success: 200, maxBodyBytes },
   access: requires('wallets:update'),
   analytics: { prefix: `${prefix}_UPDATE`, category, object },
-  errors,
   params: WalletParams,
   body: WalletRequest,
   example: { ...example, disabled: true },
@@ -143,7 +138,6 @@ export const deleteWallet = defineOperation({
   http: { method: 'DELETE', path: `${path}/:id`, success: 204 },
   access: requires('wallets:delete'),
   analytics: { prefix: `${prefix}_DELETE`, category, object },
-  errors,
   params: WalletParams,
   errorStatuses: [400, 404],
 });
@@ -166,7 +160,6 @@ export const createAttestedWallet = defineOperation({
   http: { method: 'POST', path: attestedPath, success: 201, maxBodyBytes },
   access: requires('wallets:create'),
   analytics: { prefix: `${attestedPrefix}_CREATE`, category, object: { type, from: 'event.id' } },
-  errors,
   body: AttestedWalletRequest,
   example: attestedExample,
   resource: RegisteredWallet,
@@ -183,7 +176,6 @@ export const listAttestedWallets = defineOperation({
   http: { method: 'GET', path: attestedPath, success: 200 },
   access: requires('wallets:read'),
   analytics: { prefix: `${attestedPrefix}_RETRIEVE_LIST`, category },
-  errors,
   query: PageQuery,
   response: [RegisteredWallet],
   errorStatuses: [400],
@@ -197,7 +189,6 @@ export const retrieveAttestedWallet = defineOperation({
   http: { method: 'GET', path: `${attestedPath}/:id`, success: 200 },
   access: requires('wallets:read'),
   analytics: { prefix: `${attestedPrefix}_RETRIEVE`, category, object },
-  errors,
   params: WalletParams,
   response,
   errorStatuses: [400, 404],
@@ -212,7 +203,6 @@ export const updateAttestedWallet = defineOperation({
   http: { method: 'PUT', path: `${attestedPath}/:id`, success: 200, maxBodyBytes },
   access: requires('wallets:update'),
   analytics: { prefix: `${attestedPrefix}_UPDATE`, category, object },
-  errors,
   params: WalletParams,
   body: AttestedWalletRequest,
   example: attestedExample,
@@ -228,7 +218,6 @@ export const deleteAttestedWallet = defineOperation({
   http: { method: 'DELETE', path: `${attestedPath}/:id`, success: 204 },
   access: requires('wallets:delete'),
   analytics: { prefix: `${attestedPrefix}_DELETE`, category, object },
-  errors,
   params: WalletParams,
   errorStatuses: [400, 404],
 });

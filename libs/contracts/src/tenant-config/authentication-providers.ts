@@ -173,7 +173,6 @@ export class AuthenticationProviderParams {
   @Uuid() id: string;
 }
 
-const errors = 'tenant' as const;
 const category = 'authentication-provider';
 const path = '/v1/users/authentication-providers';
 const secrets = ['clientSecret'];
@@ -197,7 +196,6 @@ export const retrieveClientKeys = defineOperation({
   description: 'For `jwks_uri` of the client at the provider, if `tokenEndpointAuthMethod` is `private_key_jwt`.',
   http: { method: 'GET', path: `${path}/jwks`, success: 200, document: true, cacheControl: 'public, max-age=300' },
   access: publicAccess,
-  errors,
   response: ProviderClientKeySet,
 });
 
@@ -212,7 +210,6 @@ export const createAuthenticationProvider = defineOperation({
     category,
     object: { type: 'authentication-provider', from: 'stream' },
   },
-  errors,
   secrets,
   timeoutMs,
   body: AuthenticationProviderRequest,
@@ -229,7 +226,6 @@ export const listAuthenticationProviders = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('authentication-providers:read'),
   analytics: { prefix: 'USER_AUTHENTICATION_PROVIDER_RETRIEVE_LIST', category },
-  errors,
   query: PageQuery,
   response: [AuthenticationProvider],
   errorStatuses: [400],
@@ -245,7 +241,6 @@ export const retrieveAuthenticationProvider = defineOperation({
     category,
     object: { type: 'authentication-provider', from: 'params.id' },
   },
-  errors,
   params: AuthenticationProviderParams,
   response: AuthenticationProvider,
   errorStatuses: [400, 404],
@@ -261,7 +256,6 @@ export const updateAuthenticationProvider = defineOperation({
     category,
     object: { type: 'authentication-provider', from: 'params.id' },
   },
-  errors,
   secrets,
   timeoutMs,
   params: AuthenticationProviderParams,
@@ -282,7 +276,6 @@ export const deleteAuthenticationProvider = defineOperation({
     category,
     object: { type: 'authentication-provider', from: 'params.id' },
   },
-  errors,
   params: AuthenticationProviderParams,
   errorStatuses: [400, 404],
 });
@@ -299,7 +292,6 @@ export const checkAuthenticationProvider = defineOperation({
     category,
     object: { type: 'authentication-provider', from: 'params.id' },
   },
-  errors,
   timeoutMs: 15_000,
   params: AuthenticationProviderParams,
   response: AuthenticationProviderCheck,

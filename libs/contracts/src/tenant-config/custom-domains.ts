@@ -35,7 +35,6 @@ export class BrandManifest {
   icons: BrandIcon[];
 }
 
-const errors = 'tenant' as const;
 const category = 'config';
 const path = '/v1/config/domain';
 
@@ -52,7 +51,6 @@ export const createCustomDomain = defineOperation({
   http: { method: 'POST', path, success: 201, body: 'json-or-xml' },
   access: requires('custom-domain:create'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_CREATE', category, object: { type: 'custom-domain', from: 'tenant' } },
-  errors,
   body: CustomDomainRequest,
   example: EXAMPLE,
   resource: CustomDomain,
@@ -67,7 +65,6 @@ export const retrieveCustomDomain = defineOperation({
   http: { method: 'GET', path, success: 200 },
   access: requires('custom-domain:read'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_RETRIEVE', category, object: { type: 'custom-domain', from: 'tenant' } },
-  errors,
   response: CustomDomain,
   errorStatuses: [404],
 });
@@ -79,7 +76,6 @@ export const updateCustomDomain = defineOperation({
   http: { method: 'PUT', path, success: 200 },
   access: requires('custom-domain:update'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_UPDATE', category, object: { type: 'custom-domain', from: 'tenant' } },
-  errors,
   body: CustomDomainRequest,
   example: EXAMPLE,
   response: CustomDomain,
@@ -93,7 +89,6 @@ export const deleteCustomDomain = defineOperation({
   http: { method: 'DELETE', path, success: 204 },
   access: requires('custom-domain:delete'),
   analytics: { prefix: 'CONFIG_CUSTOM_DOMAIN_DELETE', category, object: { type: 'custom-domain', from: 'tenant' } },
-  errors,
   errorStatuses: [404],
 });
 
@@ -110,7 +105,6 @@ export const verifyCustomDomain = defineOperation({
     object: { type: 'custom-domain', from: 'tenant' },
     effects: 'outside',
   },
-  errors,
   errorStatuses: [400, 404],
 });
 
@@ -126,7 +120,6 @@ export const retrieveManifest = defineOperation({
     cacheControl: 'public, max-age=300',
   },
   access: publicAccess,
-  errors,
   response: BrandManifest,
   errorStatuses: [404],
 });
@@ -144,7 +137,6 @@ export const retrieveBrand = defineOperation({
   summary: 'Retrieve the brand of the verified custom domain',
   access: calledForTenant('issuance'),
   kind: 'query',
-  errors,
   response: VerifiedBrand,
 });
 
@@ -164,7 +156,6 @@ export const lookUpCustomDomain = defineOperation({
   summary: 'Look up the tenant that has verified a domain',
   access: calledBy('gateway'),
   kind: 'query',
-  errors,
   body: LookUpCustomDomainRequest,
   response: CustomDomainOwner,
 });

@@ -106,7 +106,6 @@ export class WebhookKeyRotation {
   previous: PreviousWebhookKey;
 }
 
-const errors = 'tenant' as const;
 const category = 'webhook';
 
 const EXAMPLE: WebhookRequest = {
@@ -120,7 +119,6 @@ export const createWebhook = defineOperation({
   http: { method: 'POST', path: '/v1/webhooks', success: 201 },
   access: requires('webhooks:create'),
   analytics: { prefix: 'WEBHOOK_CREATE', category, object: { type: 'webhook', from: 'stream' } },
-  errors,
   body: WebhookRequest,
   example: EXAMPLE,
   resource: Webhook,
@@ -135,7 +133,6 @@ export const listWebhooks = defineOperation({
   http: { method: 'GET', path: '/v1/webhooks', success: 200 },
   access: requires('webhooks:read'),
   analytics: { prefix: 'WEBHOOK_RETRIEVE_LIST', category },
-  errors,
   query: PageQuery,
   response: [Webhook],
   errorStatuses: [400],
@@ -147,7 +144,6 @@ export const retrieveWebhook = defineOperation({
   http: { method: 'GET', path: '/v1/webhooks/:webhookId', success: 200 },
   access: requires('webhooks:read'),
   analytics: { prefix: 'WEBHOOK_RETRIEVE', category, object: { type: 'webhook', from: 'params.webhookId' } },
-  errors,
   params: WebhookParams,
   response: Webhook,
   errorStatuses: [400, 404],
@@ -159,7 +155,6 @@ export const updateWebhook = defineOperation({
   http: { method: 'PUT', path: '/v1/webhooks/:webhookId', success: 200 },
   access: requires('webhooks:update'),
   analytics: { prefix: 'WEBHOOK_UPDATE', category, object: { type: 'webhook', from: 'params.webhookId' } },
-  errors,
   params: WebhookParams,
   body: WebhookRequest,
   example: EXAMPLE,
@@ -174,7 +169,6 @@ export const deleteWebhook = defineOperation({
   http: { method: 'DELETE', path: '/v1/webhooks/:webhookId', success: 204 },
   access: requires('webhooks:delete'),
   analytics: { prefix: 'WEBHOOK_DELETE', category, object: { type: 'webhook', from: 'params.webhookId' } },
-  errors,
   params: WebhookParams,
   errorStatuses: [400, 404],
 });
@@ -186,7 +180,6 @@ export const testWebhook = defineOperation({
   http: { method: 'POST', path: '/v1/webhooks/:webhookId/test', success: 202, body: 'none' },
   access: requires('webhooks:update'),
   analytics: { prefix: 'WEBHOOK_TEST', category, object: { type: 'webhook', from: 'params.webhookId' } },
-  errors,
   params: WebhookParams,
   response: WebhookDelivery,
   errorStatuses: [400, 404, 409],
@@ -199,7 +192,6 @@ export const listWebhookAttempts = defineOperation({
   http: { method: 'GET', path: '/v1/webhooks/:webhookId/attempts', success: 200 },
   access: requires('webhooks:read'),
   analytics: { prefix: 'WEBHOOK_ATTEMPT_RETRIEVE_LIST', category },
-  errors,
   params: WebhookParams,
   query: PageQuery,
   response: [WebhookAttempt],
@@ -220,7 +212,6 @@ export const redeliverWebhookAttempt = defineOperation({
   },
   access: requires('webhooks:update'),
   analytics: { prefix: 'WEBHOOK_ATTEMPT_REDELIVER', category, object: { type: 'webhook', from: 'params.webhookId' } },
-  errors,
   params: WebhookAttemptParams,
   response: WebhookDelivery,
   errorStatuses: [400, 404, 409],
@@ -234,7 +225,6 @@ export const rotateWebhookKeys = defineOperation({
   http: { method: 'POST', path: '/v1/webhooks/jwks/rotate', success: 200, body: 'none' },
   access: requires('webhooks:update'),
   analytics: { prefix: 'WEBHOOK_KEY_ROTATE', category, object: { type: 'webhook-key', from: 'event.keyId' } },
-  errors,
   response: WebhookKeyRotation,
   errorStatuses: [404],
 });
@@ -244,6 +234,5 @@ export const retrieveWebhookKeys = defineOperation({
   summary: 'Retrieve the key set that verifies webhook signatures',
   http: { method: 'GET', path: '/v1/webhooks/jwks', success: 200, document: true, cacheControl: 'public, max-age=300' },
   access: publicAccess,
-  errors,
   response: WebhookKeySet,
 });

@@ -1,5 +1,5 @@
-import { adviceOnUnknown, readOnlyMembersOf, SHAPES, type ErrorDetail, type Operation } from '@attestry/contracts';
-import { isRecord, type CompiledShape } from './compiled-shape.js';
+import { adviceOnUnknown, READ_ONLY_MEMBERS, type ErrorDetail, type Operation } from '@attestry/contracts';
+import { isRecord, type CompiledShape } from './check-members.js';
 
 /** Unknown members that are named, for each part of a request; the rest are counted. */
 const MAX_NAMED = 10;
@@ -8,14 +8,11 @@ const MAX_NAME = 100;
 /** Longest name that is compared with the known ones, which takes quadratic time. */
 const MAX_COMPARED = 40;
 
-const readOnly = new Map<Operation, ReadonlySet<string>>();
+const NONE: ReadonlySet<string> = new Set();
+const readOnly = new Map(Object.entries(READ_ONLY_MEMBERS).map(([name, members]) => [name, new Set(members)]));
 
-/** Names of the read-only members of the operation's resource, which are ignored in the body. @throws Error when a class has no shape */
-export const readOnlyNamesOf = (operation: Operation): ReadonlySet<string> => {
-  const known = readOnly.get(operation) ?? new Set(Object.keys(readOnlyMembersOf(operation, SHAPES)));
-  readOnly.set(operation, known);
-  return known;
-};
+/** Names of the read-only members of the operation's resource, which are ignored in the body. */
+export const readOnlyNamesOf = ({ name }: Operation): ReadonlySet<string> => readOnly.get(name) ?? NONE;
 
 /**
  * A detail for each member of the source that the shape does not declare, those of nested objects last. Values are not echoed: a misspelled

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { invalid, type DtoClass, type ErrorDetail, type Operation, type OperationRequest } from '@attestry/contracts';
-import { checkMembers, readMembers, shapeOf } from './compiled-shape.js';
+import { shapeOf } from './compiled-shape.js';
 import { freezeDeep } from './frozen-data.js';
+import { checkMembers, readMembers } from './check-members.js';
 import { readOnlyNamesOf, unknownMembers } from './unknown-members.js';
 
 const PARTS = ['params', 'query', 'body'] as const;

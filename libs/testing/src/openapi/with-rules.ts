@@ -1,28 +1,14 @@
 import { getMetadataStorage } from 'class-validator';
-import { UUID_PATTERN } from '../identifiers.js';
-import type { JsonBounds } from '../json/json-bounds.js';
-import type { DtoClass } from '../operation.js';
-import { keywordsOf as declaredKeywordsOf, NO_MESSAGE } from '../validators.js';
-import type { JsonSchema } from './json-schema.js';
-
-/** One decorator of class-validator on one member. */
-export interface DeclaredRule {
-  propertyName: string;
-  type: string;
-  name?: string;
-  constraints?: unknown[];
-  each?: boolean;
-  message?: unknown;
-  groups?: unknown[];
-  always?: boolean;
-  context?: unknown;
-  validateIf?: unknown;
-  constraintCls: new () => unknown;
-}
-
-/** Rules of a class, then those it inherits, in the order in which they are evaluated. */
-export const rulesOf = (dto: DtoClass): DeclaredRule[] =>
-  getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false) as unknown as DeclaredRule[];
+import {
+  keywordsOf as declaredKeywordsOf,
+  NO_MESSAGE,
+  rulesOf,
+  UUID_PATTERN,
+  type DeclaredRule,
+  type DtoClass,
+  type JsonBounds,
+  type JsonSchema,
+} from '@attestry/contracts';
 
 /** DTO classes with rules, by name, nested classes included. */
 export const classesWithRules = (): Map<string, DtoClass> => {

@@ -1,6 +1,4 @@
-import type { Operation } from '../operation.js';
-import { rulesOf } from './declared-rules.js';
-import type { JsonSchema } from './json-schema.js';
+import { rulesOf, type JsonSchema, type Operation } from '@attestry/contracts';
 
 /**
  * Members of the resource that the body of the operation does not declare, by name: a body that was read from the API may be sent back

@@ -2,17 +2,21 @@ import { Max, MaxLength, Min } from 'class-validator';
 import {
   defineOperation,
   managementAccess,
+  Optional,
+  OPERATIONS,
+  PageQuery,
   publicAccess,
   refusesUnknown,
   requires,
+  Rule,
+  Uuid,
+  type InterfaceName,
+  type JsonSchema,
   type Operation,
-} from '../operation.js';
-import { PageQuery } from '../pagination.js';
-import { OPERATIONS } from '../registry.js';
-import { Optional, Rule, Uuid } from '../validators.js';
-import type { JsonSchema } from './json-schema.js';
+} from '@attestry/contracts';
+import { interfaceDocument } from '../record-examples.js';
+import { errorExampleIn, responseExampleIn, setErrorExample, setResponseExample } from './examples.js';
 import { openApiDocument, statusesOf } from './openapi-document.js';
-import { SHAPES } from './shapes.generated.js';
 
 class Thing {
   id: string;
@@ -33,9 +37,9 @@ const shapes = {
     required: ['name', 'size'],
   },
   ThingParams: { type: 'object', properties: { id: text }, required: ['id'] },
-  PageQuery: SHAPES['PageQuery'] ?? {
+  PageQuery: {
     type: 'object',
-    properties: { limit: { type: 'number' }, cursor: text },
+    properties: { limit: { type: 'number', description: 'Maximum number of entries of the page.' }, cursor: text },
   },
   ErrorDetail: { type: 'object' },
 };
@@ -62,7 +66,9 @@ const list = defineOperation({
   query: PageQuery,
   response: [Thing],
 });
-const documentOf = (...operations: Operation[]) => openApiDocument('tenant', operations, shapes);
+const documentAt = (name: InterfaceName, ...operations: Operation[]) =>
+  openApiDocument(name, operations, { shapes, version: 'v1.0.0' });
+const documentOf = (...operations: Operation[]) => documentAt('tenant', ...operations);
 
 describe('an operation in the interface definition', () => {
   const { paths, components } = documentOf(update as Operation, list as Operation);
@@ -78,9 +84,19 @@ describe('an operation in the interface definition', () => {
       requestBody: { content: { 'application/json': { example: { name: 'a', size: 1 } } } },
       security: [{ bearerAuth: [] }],
       'x-roles': ['admin', 'issuer', 'managed-issuer', 'verifier', 'dts-provider'],
+      'x-operation': 'dids.update-thing.old',
+      'x-kind': 'command',
+      'x-hosts': ['tenant'],
+      'x-access': 'permission',
+      'x-permission': 'dids:create',
+      'x-rate-class': 'api',
       'x-event-prefix': 'THING_UPDATE',
+      'x-event-category': 'thing',
     });
-    expect(paths['/v1/users']!['get']).toMatchObject({ security: [] });
+    expect(paths['/v1/users']!['get']).toMatchObject({ security: [], 'x-access': 'public', 'x-kind': 'query' });
+    expect(components.securitySchemes['bearerAuth']!['x-role-permissions']).toMatchObject({
+      issuer: expect.arrayContaining(['dids:create']) as unknown,
+    });
   });
 
   it('has the types of its classes and the rules of their decorators', () => {
@@ -97,8 +113,7 @@ describe('an operation in the interface definition', () => {
       name: 'limit',
       in: 'query',
       required: false,
-      description:
-        'Maximum number of entries of the page. Default 100. A page also ends before its entries have more than 512 KB.',
+      description: 'Maximum number of entries of the page.',
       schema: { type: 'integer', minimum: 1, maximum: 1000 },
     });
   });
@@ -144,7 +159,7 @@ describe('an operation in the interface definition', () => {
   });
 
   it('has 304, ETag, Vary and If-None-Match where it is a public document, and nowhere else [T678]', () => {
-    const whole = openApiDocument('tenant', OPERATIONS, SHAPES);
+    const whole = interfaceDocument('tenant');
     const documents = OPERATIONS.filter(({ http }) => http?.document).map(({ name }) => name);
     for (const operation of OPERATIONS.filter(({ http }) => http && (http.hosts ?? ['tenant']).includes('tenant'))) {
       const { path, method, success } = operation.http!;
@@ -179,29 +194,40 @@ describe('an operation in the interface definition', () => {
       errors: 'management',
     });
     expect(documentOf(elsewhere as Operation).paths).toEqual({});
-    expect(Object.keys(openApiDocument('management', [elsewhere as Operation], shapes).paths)).toEqual(['/v1/users']);
+    expect(Object.keys(documentAt('management', elsewhere as Operation).paths)).toEqual(['/v1/users']);
   });
 
-  it('of another host names the given servers of it, and no other operation does [T801]', () => {
+  it('of another host names servers of it, and no other operation does [T801]', () => {
     const hosts = ['auth'] as const;
     const elsewhere = { ...list, http: { ...list.http!, hosts }, errors: 'management' } as Operation;
     const here = {
       ...elsewhere,
       http: { ...list.http!, path: '/v1/tenants', hosts: ['management', 'auth'] },
     } as Operation;
-    const auth = ['a', 'b'].map((one) => ({ url: `http://auth.${one}.test:3000`, description: `Of ${one}.` }));
-    const described = openApiDocument('management', [elsewhere, here], shapes, { auth, contexts: [] });
-    expect(described.paths['/v1/users']!['get']).toMatchObject({ servers: auth });
+    const described = documentAt('management', elsewhere, here);
+    expect(described.paths['/v1/users']!['get']).toMatchObject({ servers: [{ url: 'https://auth.attestry.example' }] });
     expect(described.paths['/v1/tenants']!['get']).not.toHaveProperty('servers');
   });
 
+  it('keeps the recorded examples of its response and of errors', () => {
+    const former = documentOf(list as Operation);
+    setResponseExample(former, list as Operation, { data: [{ id: 'a' }] });
+    setErrorExample(former, 'TenantInvalid', { code: 'BadRequest', message: 'no' });
+    const again = openApiDocument('tenant', [list as Operation], { shapes, version: 'v1.0.0', former: [former] });
+    expect(again).toEqual(former);
+    expect(responseExampleIn([again], list as Operation)).toEqual({ data: [{ id: 'a' }] });
+    expect(errorExampleIn([again], 'TenantInvalid')).toEqual({ code: 'BadRequest', message: 'no' });
+  });
+
   it('whose class has no shape is refused', () => {
-    expect(() => openApiDocument('tenant', [update as Operation], {})).toThrow('has no shape');
+    expect(() => openApiDocument('tenant', [update as Operation], { shapes: {}, version: 'v1.0.0' })).toThrow(
+      'has no shape',
+    );
   });
 });
 
 describe('the tags', () => {
-  const { tags, paths } = openApiDocument('tenant', OPERATIONS, SHAPES);
+  const { tags, paths } = interfaceDocument('tenant');
   const used = Object.values(paths).flatMap((methods) =>
     Object.values(methods).map((it) => (it['tags'] as string[])[0]),
   );
@@ -268,7 +294,7 @@ describe('a deprecated operation', () => {
 });
 
 describe('the request bodies in the interface definitions', () => {
-  const documents = (['management', 'tenant'] as const).map((name) => openApiDocument(name, OPERATIONS, SHAPES));
+  const documents = (['management', 'tenant'] as const).map(interfaceDocument);
   const served = OPERATIONS.filter(({ http, body }) => http && body);
 
   it.each(served.map((operation) => [operation.name, operation] as const))(

@@ -1,45 +1,62 @@
-import type { ErrorKind } from '../app-error.js';
-import { HTTP_STATUS } from '../app-error.js';
 import {
   bodyKindOf,
   bodyLimitOf,
   deprecationHeaders,
+  describedPathsOf,
+  HTTP_STATUS,
   IDEMPOTENCY_KEY,
+  INTERFACE_HOSTS,
   MAX_BODY_BYTES,
+  operationsIn,
+  PERMISSIONS,
   refusesUnknown,
-  type Api,
+  ROLES,
   type DtoClass,
+  type ErrorKind,
   type HttpBinding,
+  type InterfaceName,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
   type Operation,
-} from '../operation.js';
-import { classesWithRules, withRules } from './declared-rules.js';
-import { ERROR_EXAMPLES } from './error-examples.generated.js';
-import { INTERFACE_VERSION } from './interface-version.generated.js';
-import type { JsonSchema } from './json-schema.js';
+  type OpenApiDocument,
+} from '@attestry/contracts';
+import { errorExampleIn, responseExampleIn, responseTypeOf } from './examples.js';
 import { readOnlyMembersOf } from './read-only-members.js';
 import { resourceOf, tagsOf } from './resources.js';
-import { RESPONSE_EXAMPLES } from './response-examples.generated.js';
+import { classesWithRules, withRules } from './with-rules.js';
 
-export { INTERFACE_VERSION };
+/** What a document has beside the declarations of its operations. */
+export interface DocumentSources {
+  /** JSON Schema of every class the operations refer to, also indirectly: types do not exist at run time. */
+  shapes: Readonly<Record<string, JsonSchema>>;
+  /** `vMAJOR.MINOR.PATCH` */
+  version: string;
+  /** The documents whose recorded examples stay: a response of one API may have its example in the other document. */
+  former?: readonly OpenApiDocument[];
+}
 
-export type InterfaceName = 'management' | 'tenant';
-
-/** Hosts whose operations an interface definition describes; the first one serves it. */
-const HOSTS: Record<InterfaceName, readonly Api[]> = {
-  management: ['management', 'auth'],
-  tenant: ['tenant', 'contexts'],
-};
-
-/** Servers of operations that the host of the document does not serve, with at least one for each kind of host. */
-export type OtherServers = Readonly<Record<'auth' | 'contexts', readonly { url: string; description: string }[]>>;
-
-/** Of the committed documents. A gateway serves those of its environments. */
-const EXAMPLE_SERVERS: OtherServers = {
+/** Servers of operations that the host of the document does not serve. A gateway serves those of its environments. */
+const EXAMPLE_SERVERS = {
   auth: [{ url: 'https://auth.attestry.example', description: 'The authorization host of the environment.' }],
   contexts: [
     { url: 'https://contexts.attestry.example', description: 'The host of the JSON-LD context of the platform.' },
   ],
 };
+
+const MEMBERS_OF_OPERATIONS = `Members of operations beside those of OpenAPI:
+
+- \`x-operation\`: its name in logs and sources; \`<service>.<use case>\` is implemented in \`apps/<service>/src\`, in a folder with the name of the use case.
+- \`x-kind\`: \`command\` changes state, \`query\` does not.
+- \`x-hosts\`: kinds of hosts that serve it; all others return 404.
+- \`x-access\`: \`public\` needs no credentials, \`holder\` a code or token of a wallet, \`permission\` an access token of a client of the tenant with one of \`x-roles\`, \`management\` one of a management client or of a user, who must be a member of the tenant where \`x-roles\` are named.
+- \`x-permission\`: what these roles permit; \`x-role-permissions\` of the security scheme has the permissions of each role.
+- \`x-rate-class\`: the limit that counts its calls.
+- \`x-event-prefix\` and \`x-event-category\`: names of its analytics events, \`<prefix>_START\` and \`<prefix>_SUCCESS\` or \`<prefix>_FAIL\`; with \`x-event-recorded-by\` they exist once the session or the registered wallet is known, with \`x-event-of-tenant\` the tenant lists them too if the call succeeded.
+- \`x-max-body-bytes\`: maximum size of the body, if it is not 1 MiB.
+- \`x-secret-members\`: members of the body whose values no error repeats.
+
+An operation that accepts \`Idempotency-Key\` creates nothing twice with the same key. Unknown methods of a path are a 405 with \`Allow\`.`;
 
 const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
   management: {
@@ -54,57 +71,32 @@ const ABOUT: Record<InterfaceName, { title: string; description: string }> = {
   },
 };
 
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-type JsonObject = { [name: string]: Json };
-
-export interface OpenApiDocument {
-  openapi: string;
-  info: JsonObject;
-  servers: JsonObject[];
-  tags: JsonObject[];
-  /** Path, then lower-case method. */
-  paths: Record<string, Record<string, JsonObject>>;
-  components: {
-    schemas: Record<string, JsonSchema>;
-    responses: Record<string, JsonObject>;
-    headers: Record<string, JsonObject>;
-    securitySchemes: Record<string, JsonObject>;
-  };
-}
-
 /**
  * The OpenAPI 3.1 document of one API, from the declarations of its operations.
- * @param shapes JSON Schema of every class the operations refer to, also indirectly: types do not exist at run time
- * @param others servers of operations that the host of the document does not serve
  * @throws Error when an operation names a class that has no shape
  */
 export const openApiDocument = (
   name: InterfaceName,
   operations: readonly Operation[],
-  shapes: Readonly<Record<string, JsonSchema>>,
-  others: OtherServers = EXAMPLE_SERVERS,
+  { shapes, version, former = [] }: DocumentSources,
 ): OpenApiDocument => {
-  const own = operations.filter((operation) => serversOf(name, operation).length > 0);
+  const own = operationsIn(name, operations);
   const schemas = new Schemas(shapes);
   const paths: OpenApiDocument['paths'] = {};
   for (const operation of own)
-    for (const [index, path] of [operation.http!.path, ...(operation.http!.alsoAt ?? [])].entries())
-      (paths[templateOf(path)] ??= {})[operation.http!.method.toLowerCase()] = operationObject(
-        name,
-        operation,
-        path,
-        schemas,
-        index,
-        others,
-      );
+    for (const { method, declared, path, operationId } of describedPathsOf(operation))
+      (paths[path] ??= {})[method] = {
+        operationId,
+        ...operationObject(name, operation, declared, schemas, former),
+      };
   const shapesOfErrors = new Set(own.map(({ errors }) => errors));
   const { title, description } = ABOUT[name];
   return {
     openapi: '3.1.0',
     info: {
       title,
-      version: INTERFACE_VERSION,
-      description,
+      version,
+      description: `${description}\n\n${MEMBERS_OF_OPERATIONS}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The host that serves this document.' }],
@@ -112,7 +104,7 @@ export const openApiDocument = (
     paths,
     components: {
       schemas: { ...schemas.used(), ...errorSchemas(shapesOfErrors, schemas) },
-      responses: errorResponses(own),
+      responses: errorResponses(own, former),
       headers: {
         ...HEADERS,
         ...(own.some(({ http }) => http!.success === REDIRECT) && { location: LOCATION }),
@@ -127,6 +119,7 @@ export const openApiDocument = (
             name === 'management'
               ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider). Where an operation has `x-roles`, the caller must be a member of the tenant with one of them.'
               : 'Access token of a client of the tenant, from `POST /oauth/token` at the authorization host. The client needs one of the roles in `x-roles` of the operation.',
+          'x-role-permissions': Object.fromEntries(ROLES.map((role) => [role, [...PERMISSIONS[role]]])),
         },
         ...(own.some(isTokenCall) && {
           clientBasic: {
@@ -148,17 +141,6 @@ export const openApiDocument = (
   };
 };
 
-const serversOf = (name: InterfaceName, { http }: Operation): readonly Api[] =>
-  http ? (http.hosts ?? ['tenant']).filter((host) => HOSTS[name].includes(host)) : [];
-
-/** `/v1/dids/:id` is `/v1/dids/{id}`; a leading `*` is one parameter. */
-export const templateOf = (path: string): string =>
-  path.replace(/^\*/, '/{path}').replace(/:([A-Za-z]+)/g, (_, name: string) => `{${name}}`);
-
-/** Of the operation at one of its paths: further ones are a file or any path with an ending. */
-const operationIdAt = ({ operationId }: Operation, path: string, index: number): string =>
-  index === 0 ? operationId : `${operationId}${path.startsWith('*') ? 'ByPath' : 'File'}`;
-
 const needsHolderToken = ({ access, errorStatuses }: Operation): boolean =>
   access.kind === 'holder' && (errorStatuses ?? []).includes(403);
 
@@ -169,8 +151,7 @@ const operationObject = (
   operation: Operation,
   path: string,
   schemas: Schemas,
-  index: number,
-  others: OtherServers,
+  former: readonly OpenApiDocument[],
 ): JsonObject => {
   const { access, analytics, deprecated } = operation;
   const description = [operation.description, rolesText(operation), deprecated && deprecationText(operation)]
@@ -186,26 +167,33 @@ const operationObject = (
         : isTokenCall(operation)
           ? [{}, { clientBasic: [] }]
           : [];
-  const hosts = serversOf(name, operation);
-  const elsewhere = hosts.includes(HOSTS[name][0]!) ? [] : others[hosts[0] as keyof OtherServers];
+  const [host, other] = INTERFACE_HOSTS[name];
+  const elsewhere = (operation.http!.hosts ?? ['tenant']).includes(host) ? [] : EXAMPLE_SERVERS[other];
   return {
-    operationId: operationIdAt(operation, path, index),
     summary: operation.summary,
     ...(description && { description }),
     ...(deprecated && { deprecated: true }),
     tags: [resourceOf(operation.http!.path)],
     ...(elsewhere.length > 0 && { servers: elsewhere.map((server) => ({ ...server })) }),
     security,
+    'x-operation': operation.name,
+    'x-kind': operation.kind,
+    'x-hosts': [...(operation.http!.hosts ?? ['tenant'])],
+    'x-access': access.kind === 'roles' ? 'permission' : access.kind,
     ...('roles' in access && access.roles && { 'x-roles': [...access.roles] }),
     ...('permission' in access && access.permission && { 'x-permission': access.permission }),
     ...(analytics && { 'x-event-prefix': analytics.prefix }),
+    ...(analytics && { 'x-event-category': analytics.category }),
+    ...(analytics?.recordedBy && { 'x-event-recorded-by': analytics.recordedBy }),
+    ...(analytics?.tenantFrom && { 'x-event-of-tenant': true }),
+    ...(operation.secrets && { 'x-secret-members': [...operation.secrets] }),
     'x-rate-class': operation.rate,
     ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     ...(body &&
       bodyLimitOf(operation.http!) !== MAX_BODY_BYTES && { 'x-max-body-bytes': bodyLimitOf(operation.http!) }),
-    responses: responsesOf(operation, schemas),
+    responses: responsesOf(operation, schemas, former),
   };
 };
 
@@ -362,6 +350,11 @@ const HEADERS: Record<string, JsonObject> = {
   }),
   'cache-control': header('Whether and how long the response may be cached.', { type: 'string' }),
 };
+/** Other responses have `no-store`. */
+const cacheHeaderOf = ({ cacheControl }: HttpBinding): JsonObject =>
+  cacheControl === undefined
+    ? {}
+    : { 'cache-control': header('How long the response may be cached.', { type: 'string', const: cacheControl }) };
 /** Of public documents. */
 const DOCUMENT_HEADERS: Record<string, JsonObject> = {
   etag: header('Entity tag of the representation, another one for each encoding.', { type: 'string' }),
@@ -419,7 +412,7 @@ export const statusesOf = (operation: Operation): number[] => {
   return [http!.success, ...[...new Set(errors)].sort((a, b) => a - b)];
 };
 
-const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
+const responsesOf = (operation: Operation, schemas: Schemas, former: readonly OpenApiDocument[]): JsonObject => {
   const { http, errors, deprecated } = operation;
   const [success, ...refusals] = statusesOf(operation);
   const accepted = http!.acceptsHeaders
@@ -430,17 +423,18 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const extra = deprecated ? deprecationHeaderObjects(operation) : answersTo('DPoP');
   const isEmpty = success === 204 || success === REDIRECT || http!.noContent;
   const content = isEmpty ? undefined : answerSchema(operation, schemas);
+  const example = exampleOf(responseExampleIn(former, operation));
   const ownHeaders = success === REDIRECT ? ['location'] : hasHandling(operation) ? ['preference-applied'] : [];
   const good: JsonObject = {
     description: SUCCESS[http!.noContent ? 204 : success!] ?? 'Success.',
-    headers: { ...headersOf(...ownHeaders, ...documentHeadersOf(http!)), ...extra },
+    headers: { ...headersOf(...ownHeaders, ...documentHeadersOf(http!)), ...cacheHeaderOf(http!), ...extra },
     ...(content && {
       content: {
-        [responseTypeOf(http!)]: { schema: content as JsonObject, ...exampleOf(operation.name) },
+        [responseTypeOf(http!)]: { schema: content as JsonObject, ...example },
         ...Object.fromEntries(
           (http!.otherMediaTypes ?? []).map((type) => [
             type,
-            { schema: content as JsonObject, ...(type.endsWith('json') && exampleOf(operation.name)) },
+            { schema: content as JsonObject, ...(type.endsWith('json') && example) },
           ]),
         ),
         ...(http!.mayBeEncrypted && ENCRYPTED),
@@ -464,12 +458,12 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   const refused = refusals.map((status): [string, Json] => {
     const name = responseName(errors, status);
     if (http!.refusesOnPage && status === 400) {
-      const { content: bodies, ...response } = errorResponse(operation, status);
+      const { content: bodies, ...response } = errorResponse(operation, status, former);
       return [String(status), { ...response, content: { ...(bodies as JsonObject), ...page } }];
     }
     const own = { ...extra, ...(status === 400 && answersTo('OAuth-Client-Attestation')) };
     if (Object.keys(own).length === 0) return [String(status), { $ref: `#/components/responses/${name}` }];
-    const { headers, ...response } = errorResponse(operation, status);
+    const { headers, ...response } = errorResponse(operation, status, former);
     return [String(status), { ...response, headers: { ...(headers as JsonObject), ...own } }];
   });
   const unchanged = http!.document && {
@@ -481,11 +475,7 @@ const responsesOf = (operation: Operation, schemas: Schemas): JsonObject => {
   return { ...asking, [String(success)]: good, ...deferred, ...unchanged, ...Object.fromEntries(refused) };
 };
 
-/** The example of a response, by the name of its operation, or of the component that an error has. */
-const exampleOf = (name: string): { example?: Json } => {
-  const example = RESPONSE_EXAMPLES[name] ?? ERROR_EXAMPLES[name];
-  return example === undefined ? {} : { example: example as Json };
-};
+const exampleOf = (example: unknown): { example?: Json } => (example === undefined ? {} : { example: example as Json });
 
 const deprecationHeaderObjects = ({ deprecated }: Operation): JsonObject =>
   Object.fromEntries(
@@ -507,9 +497,6 @@ const SUCCESS: Record<number, string> = {
   204: 'Success without content.',
   [REDIRECT]: 'Redirect. OAuth errors are returned to the client in the same way.',
 };
-
-const responseTypeOf = ({ stream, mediaType = 'application/json' }: HttpBinding): string =>
-  stream ? 'application/x-ndjson' : mediaType;
 
 const answerSchema = ({ http, response }: Operation, schemas: Schemas): JsonSchema => {
   if (!response)
@@ -570,7 +557,11 @@ const responseName = (shape: ErrorShape, status: number): string => {
   return `${SHAPE_NAME[shape]}${kind[0]!.toUpperCase()}${kind.slice(1)}`;
 };
 
-const errorResponse = ({ errors: shape, rate }: Operation, status: number): JsonObject => {
+const errorResponse = (
+  { errors: shape, rate }: Operation,
+  status: number,
+  former: readonly OpenApiDocument[],
+): JsonObject => {
   const kind = kindOf(status);
   const special: Partial<Record<ErrorKind, string>> = {
     // A client that sends its secret in the body has no scheme that a challenge could name (RFC 6749 §5.2).
@@ -583,20 +574,26 @@ const errorResponse = ({ errors: shape, rate }: Operation, status: number): Json
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${SHAPE_NAME[shape]}Error` },
-        ...exampleOf(responseName(shape, status)),
+        ...exampleOf(errorExampleIn(former, responseName(shape, status))),
       },
     },
   };
 };
 
-const errorResponses = (operations: readonly Operation[]): Record<string, JsonObject> =>
+const errorResponses = (
+  operations: readonly Operation[],
+  former: readonly OpenApiDocument[],
+): Record<string, JsonObject> =>
   Object.fromEntries(
     operations
       // Those have responses of their own, with further headers.
       .filter(({ deprecated, http }) => !deprecated && !http!.acceptsHeaders)
       .flatMap((operation) => {
         const [, ...refusals] = statusesOf(operation);
-        return refusals.map((status) => [responseName(operation.errors, status), errorResponse(operation, status)]);
+        return refusals.map((status) => [
+          responseName(operation.errors, status),
+          errorResponse(operation, status, former),
+        ]);
       }),
   );
 
