@@ -95,7 +95,6 @@ const LISTS = {
 };
 
 const FILES = [
-  'README.md',
   'docs/architecture.md',
   'docs/guides/nats.md',
   'docs/guides/deploy.md',
