@@ -140,9 +140,11 @@ function changelogPage() {
   const list = /(<!-- operations since (v[\d.]+), .*-->\n)[^]*?(?=<!-- end of operations -->)/g;
   return read('docs/reference/changelog.md').replace(list, (_, begin, version) => {
     const lines = OPERATIONS.filter(({ http, since }) => http && since === version).map(
-      ({ http, summary }) => `- \`${http.method} ${http.path.replaceAll(/:(\w+)/g, '{$1}')}\`: ${summary}\n`,
+      ({ http, summary }) => `- \`${http.method} ${http.path.replaceAll(/:(\w+)/g, '{$1}')}\`: ${summary}`,
     );
-    return `${begin}\n${lines.join('')}\n`;
+    // No line of a page is longer than 160 characters (structure.mjs).
+    const wrapped = lines.map((line) => (line.length > 160 ? line.replace(/(.{1,158}) /, '$1\n  ') : line));
+    return `${begin}\n${wrapped.map((line) => `${line}\n`).join('')}\n`;
   });
 }
 
@@ -426,7 +428,7 @@ function wrongVersions() {
   const guide = 'docs/guides/from-laptop-to-phone.md';
   const { dependencies, devDependencies } = JSON.parse(read('package.json'));
   const versions = { ...dependencies, ...devDependencies };
-  const rows = [...read(guide).matchAll(/^\| (`[^|]+?) +\| ([\d., ]+?) +\|/gm)];
+  const rows = [...read(guide).matchAll(/^- ((?:`[^`]+`(?:, )?)+) ([\d., ]+): /gm)];
   const found = rows.length > 0 ? [] : [`${guide}: no library with its version`];
   for (const [, names, given] of rows) {
     const libraries = [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name);

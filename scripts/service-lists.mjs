@@ -106,7 +106,6 @@ const LISTS = {
 };
 
 const FILES = [
-  'README.md',
   'docs/architecture.md',
   'docs/guides/nats.md',
   'docs/guides/deploy.md',

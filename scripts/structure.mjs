@@ -18,12 +18,15 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
   cwd: folder,
   encoding: 'utf8',
 });
+const WIDEST = 160;
+const README_LINES = 120;
 const faults = [];
 const imports = new Map();
 /** What each folder holds. */
 const contents = new Map();
 
 for (const file of new Set(listed.split('\0'))) {
+  if (file.endsWith('.md') && existsSync(join(folder, file))) faults.push(...faultsOfPage(file));
   const [, inside] = /^(?:libs|apps)\/[^/]+\/src\/(.+)$/.exec(file) ?? [];
   if (!inside) continue;
   if (file.endsWith('.ts') && existsSync(join(folder, file))) {
@@ -59,6 +62,23 @@ for (const [path, { resolved }] of Object.entries(packages)) {
 
 for (const fault of faults) console.error(fault);
 process.exit(faults.length > 0 ? 1 : 0);
+
+/** Pages are read in terminals and reviews. Generated ones, and rows of the registers that tests read, are as wide as their content. */
+function faultsOfPage(file) {
+  const text = readFileSync(join(folder, file), 'utf8');
+  if (text.startsWith('<!-- Generated')) return [];
+  const lines = text.split('\n');
+  const found = lines.flatMap((line, index) => {
+    const { length } = [...line];
+    const isRegister = /conformance\.md$/.test(file) && line.startsWith('|');
+    return length > WIDEST && !isRegister
+      ? [`${file}:${index + 1}: ${length} characters; at most ${WIDEST}. A wide table reads better as a list`]
+      : [];
+  });
+  if (file === 'README.md' && lines.length - 1 > README_LINES)
+    found.push(`README.md: ${lines.length - 1} lines; at most ${README_LINES}. Details belong in docs/`);
+  return found;
+}
 
 /** The files that a file imports by path, types included. */
 function importsOf(file) {

@@ -8,6 +8,7 @@ const nx = (target) => [tool('nx', 'dist', 'bin', 'nx.js'), 'run', `repository:$
 const checks = [
   { name: 'format', words: [tool('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '.'] },
   { name: 'structure and lockfile', words: [join(root, 'scripts', 'structure.mjs')] },
+  { name: 'commit subjects', words: [join(root, 'scripts', 'lint-commits.mjs')] },
   { name: 'types', words: nx('types') },
   { name: 'public texts', words: [join(root, 'scripts', 'lint-phrases.mjs')] },
   { name: 'interface definitions', words: [join(root, 'scripts', 'lint-interface.mjs')] },
@@ -18,7 +19,8 @@ const checks = [
 /** All checks of the sources that do not run them. */
 export default {
   group: 'Develop',
-  description: 'check format, structure, types, lint, module boundaries, generated documents and links',
+  description:
+    'check format, structure, commit subjects, types, lint, module boundaries, generated documents and links',
   examples: ['npm run check'],
   run: async (_given, cli) => {
     await cli.build();

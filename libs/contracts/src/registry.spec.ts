@@ -298,7 +298,7 @@ describe('analytics of operations', () => {
     ]);
   });
 
-  // Client token calls, public documents, key sets, nonce and analytics queries are exempt (ADR 0004).
+  // Client token calls, public documents, key sets, nonce and analytics queries are exempt (ADR 0072).
   it('exist for every tenant and management operation except the exempt ones', () => {
     const without = overHttp.filter(
       ([, { analytics, access }]) => !analytics && ['roles', 'management', 'holder'].includes(access.kind),

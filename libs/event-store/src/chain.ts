@@ -42,7 +42,7 @@ const chainValue = (
   hashed: string,
 ): string => hash('sha256', `2\n${previous}\n${id}\n${type}\n${schemaVersion}\n${data}\n${hashed}`, 'base64url');
 
-/** Version 1: over `previous`, a full stop and the RFC 8785 form of the event (ADR 0007). Only read, no longer written. */
+/** Version 1: over `previous`, a full stop and the RFC 8785 form of the event (ADR 0067). Only read, no longer written. */
 export function chainValueVersion1(previous: string, event: UnchainedEvent): string {
   const { id, type, schemaVersion, data, metadata } = event;
   return hash('sha256', `${previous}.${canonicalize({ id, type, schemaVersion, data, metadata })}`, 'base64url');

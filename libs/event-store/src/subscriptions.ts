@@ -140,7 +140,7 @@ export class CheckpointedSubscription {
     return { next, close };
   }
 
-  /** @returns milliseconds of pause: a batch and its checkpoint cost the same for one event as for many (ADR 0013) */
+  /** @returns milliseconds of pause: a batch and its checkpoint cost the same for one event as for many (ADR 0111) */
   private async batch({ events, next }: EventBatch, term: Term): Promise<number> {
     const { batchSize = 256, handle, restMs = 10 } = this.options;
     if (events.length > 0) await handle(events, term.lease!);

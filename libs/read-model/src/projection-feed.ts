@@ -134,7 +134,7 @@ export class ProjectionFeed<Tables> {
     this.worker.recordSuccess();
     const full = events.length >= this.o.batchSize;
     await this.o.onProgress(this, full);
-    // A batch costs the same for one event as for a hundred, so a few are batched (ADR 0013).
+    // A batch costs the same for one event as for a hundred, so a few are batched (ADR 0111).
     return events.length && !full ? this.o.restMs() : 0;
   }
 

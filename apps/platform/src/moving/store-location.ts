@@ -7,7 +7,7 @@ export type StoreLocation =
   | { kind: 'postgres'; url: string; schema: string }
   | { kind: 'eventstoredb'; url: string; prefix?: string };
 
-/** Domain events or operation events, which have separate stores (ADR 0004). */
+/** Domain events or operation events, which have separate stores (ADR 0073). */
 export type HistoryKind = 'events' | 'operations';
 
 export const LOCATION_FORMATS =

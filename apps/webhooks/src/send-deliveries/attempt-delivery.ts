@@ -37,7 +37,7 @@ export interface Attempted {
   ended?: boolean;
 }
 
-/** One attempt: an event before the request goes out and another when its outcome is known (ADR 0012). */
+/** One attempt: an event before the request goes out and another when its outcome is known (ADR 0038). */
 @Injectable()
 export class AttemptDelivery {
   private readonly held = new HeldBytes(MOST_IN_FLIGHT);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { actorOf, type OperationContext, type ServiceName, type TenantContext } from '@attestry/contracts';
 import type { EventContext } from '@attestry/event-store';
 
-/** Metadata of the events an operation causes (ADR 0007). `tenantId` is needed where the context has no tenant. */
+/** Metadata of the events an operation causes (ADR 0067). `tenantId` is needed where the context has no tenant. */
 export function eventContext(context: OperationContext & { tenant: TenantContext }): EventContext;
 export function eventContext(context: OperationContext, tenantId: string): EventContext;
 export function eventContext(context: OperationContext, tenantId = context.tenant!.id): EventContext {
