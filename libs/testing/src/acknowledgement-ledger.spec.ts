@@ -69,7 +69,7 @@ describe('waitUntil', () => {
       () => {
         throw new Error('not yet');
       },
-      { intervalMs: 1, what: 'the end' },
+      { timeoutMs: 5, intervalMs: 1, what: 'the end' },
     );
     await expect(late).rejects.toMatchObject({
       message: 'waited 5 ms in vain for the end',

@@ -24,7 +24,7 @@ export class StateCache {
   /** States of streams longer than a page: many short streams do not evict what is costly to fold again. */
   private readonly long: LRUCache<StreamName, CachedState>;
   /** Streams that did not exist when they were last read with `absence`. Own, so that they do not evict states. */
-  private readonly absent: LRUCache<StreamName, true>;
+  readonly absent: LRUCache<StreamName, true>;
 
   constructor(
     max: number,
@@ -39,17 +39,9 @@ export class StateCache {
     return this.long.get(stream) ?? this.short.get(stream);
   }
 
-  isAbsent(stream: StreamName): boolean {
-    return this.absent.has(stream);
-  }
-
   /** Unless this process has appended to the stream while it was read. */
   keepAbsence(stream: StreamName): void {
     if (!this.long.has(stream) && !this.short.has(stream)) this.absent.set(stream, true);
-  }
-
-  endAbsence(stream: StreamName): void {
-    this.absent.delete(stream);
   }
 
   /** Also starts a snapshot of a long stream. @param added characters of the events that were folded onto the state that was kept */

@@ -61,7 +61,7 @@ export class Streams {
     const isKnown = entry?.aggregate === aggregate;
     const known = isKnown && { state: entry.state as State, revision: entry.revision, chain: entry.chain };
     if (options.cached && known) return { ...known, cached: true };
-    if (options.cached && options.absence && this.states?.isAbsent(stream)) {
+    if (options.cached && options.absence && this.states?.absent.has(stream)) {
       return { state: aggregate.initial, revision: NO_STREAM, chain: CHAIN_START, cached: true };
     }
     const revision = this.store.knownRevision(stream);
@@ -235,7 +235,7 @@ export class Streams {
     }
     try {
       const result = await this.store.commit({ writes, appends: [...appends, last] });
-      for (const { stream } of appends) this.states?.endAbsence(stream);
+      for (const { stream } of appends) this.states?.absent.delete(stream);
       return result;
     } catch (error) {
       if (error instanceof WrongExpectedRevision)
