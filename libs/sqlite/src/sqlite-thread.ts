@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { namingFile } from './data-folder-lock.js';
 
-/** A module of jobs. */
+/** Modules of jobs. */
 export interface JobsSource {
-  /** See {@link moduleBeside}. */
-  jobs: URL;
-  /** Argument of the module's `createJobs`. */
+  /** In the order in which they are loaded; see {@link moduleBeside}. */
+  jobs: URL | readonly URL[];
+  /** Argument of the `createJobs` of each. */
   options?: unknown;
 }
 
@@ -66,7 +66,9 @@ export class SqliteThread {
     const worker = new Worker(moduleBeside(import.meta.url, './sqlite.worker'), {
       workerData: {
         file: options.file,
-        modules: [options, ...(options.further ?? [])].map(({ jobs, options }) => ({ jobs: jobs.href, options })),
+        modules: [options, ...(options.further ?? [])].flatMap(({ jobs, options }) =>
+          [jobs].flat().map(({ href }: URL) => ({ jobs: href, options })),
+        ),
         pragmas: options.pragmas ?? [],
       },
       execArgv: ['--no-warnings'],

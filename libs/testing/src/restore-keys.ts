@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** Tables of the keys in the file of the events (libs/keys, key-file.jobs.ts). */
+/** Tables of the keys in the file of the events (libs/keys, key-schema.jobs.ts). */
 const TABLES = [
   'tenant_keys',
   'signing_keys',

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 /**
  * An attack with a copy of the data folder and MASTER_KEY, without the vault's own code: unwraps the remaining keys
- * and tries them on all data that may be sealed. Formats: libs/keys, seal.ts and key-file.jobs.ts.
+ * and tries them on all data that may be sealed. Formats: libs/keys, seal.ts and key-schema.jobs.ts.
  */
 export interface RemainingKeys {
   tenantKeys: { tenant: string; key: Buffer }[];

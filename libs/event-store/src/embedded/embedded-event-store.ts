@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import { SqliteThread, moduleBeside, type JobCall, type JobsSource, type SqliteError } from '@attestry/sqlite';
+import { SqliteThread, type JobCall, type JobsSource, type SqliteError } from '@attestry/sqlite';
 import type {
   AllPage,
   AppendResult,
@@ -32,7 +32,8 @@ import { readText } from '../chain.js';
 import { EmbeddedCheckpoints } from './embedded-checkpoints.js';
 import { COLUMNS } from './columns.js';
 import { Tail } from '../tail.js';
-import type { AppendAnswer, AppendArgs, EmbeddedOptions, PageAnswer, ReadStreamArgs, Rows } from './embedded.jobs.js';
+import { eventFileJobs } from './event-file.js';
+import type { AppendAnswer, AppendArgs, PageAnswer, ReadStreamArgs, Rows } from './event.jobs.js';
 import { EmbeddedLeases } from './embedded-leases.js';
 import { EmbeddedSnapshots } from './embedded-snapshots.js';
 import { PagedSubscription } from '../paged-subscription.js';
@@ -95,11 +96,9 @@ export class EmbeddedEventStore extends EventStore {
 
   /** @throws Error when the file cannot be opened or was written by a newer release */
   static async openFile(options: EmbeddedEventStoreOptions): Promise<EmbeddedEventStore> {
-    const { jobs, options: given } = EmbeddedEventStore.jobs(options.exclusive);
     const thread = await SqliteThread.spawn({
       file: options.file,
-      jobs,
-      options: given,
+      ...EmbeddedEventStore.jobs(options.exclusive),
       pragmas: EVENT_PRAGMAS,
       onFailure: options.onFailure,
     });
@@ -110,7 +109,7 @@ export class EmbeddedEventStore extends EventStore {
 
   /** The jobs of a thread for {@link onThread}. */
   static jobs(exclusive = false): JobsSource {
-    return { jobs: moduleBeside(import.meta.url, './embedded.jobs'), options: { exclusive } satisfies EmbeddedOptions };
+    return eventFileJobs({ exclusive });
   }
 
   /** On a thread that others use too, and that the caller closes afterwards. */

@@ -1,7 +1,8 @@
-import { SqliteThread, moduleBeside } from '@attestry/sqlite';
+import { SqliteThread } from '@attestry/sqlite';
 import type { Lease } from '../event-store.js';
 import { Leases } from '../event-store.js';
-import type { EmbeddedOptions, LeaseAnswer } from './embedded.jobs.js';
+import { eventFileJobs } from './event-file.js';
+import type { LeaseAnswer } from './lease.jobs.js';
 
 /** Leases in a SQLite file: those of an {@link EmbeddedEventStore} in its own file, or in a file opened for them. */
 export class EmbeddedLeases extends Leases {
@@ -18,8 +19,7 @@ export class EmbeddedLeases extends Leases {
     return new EmbeddedLeases(
       await SqliteThread.spawn({
         file: options.file,
-        jobs: moduleBeside(import.meta.url, './embedded.jobs'),
-        options: { exclusive: options.exclusive ?? false } satisfies EmbeddedOptions,
+        ...eventFileJobs({ exclusive: options.exclusive ?? false }),
         onFailure: options.onFailure,
       }),
     );

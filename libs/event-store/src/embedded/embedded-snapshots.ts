@@ -1,7 +1,7 @@
 import type { SqliteThread } from '@attestry/sqlite';
 import type { StreamName } from '../event-store.js';
 import type { Snapshot, Snapshots } from '../snapshots.js';
-import type { SnapshotRow } from './embedded.jobs.js';
+import type { SnapshotRow } from './snapshot.jobs.js';
 
 /** Snapshots in the file of an embedded event store. */
 export class EmbeddedSnapshots implements Snapshots {

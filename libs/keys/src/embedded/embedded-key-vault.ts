@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
 import type { KeyStore } from '../stored/key-store.js';
 import { StoredKeyVault, type StoredKeyVaultOptions } from '../stored/stored-key-vault.js';
-import type { KeyFileOptions } from './key-file.jobs.js';
+import type { KeyFileOptions } from './key-schema.jobs.js';
 
 export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'believeMs'> {
   /** Path of the file with the keys. */
@@ -14,7 +14,16 @@ export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'be
 /** For a thread with the jobs of {@link EmbeddedKeyVault}: what is overwritten or deleted leaves no copy in the file. */
 export const KEY_PRAGMAS = ['secure_delete = ON'];
 
-const JOBS = moduleBeside(import.meta.url, './key-file.jobs');
+const JOBS = [
+  'key-schema',
+  'tenant-key',
+  'signing-key',
+  'data-key',
+  'destruction',
+  'kept-key',
+  'expiring',
+  'key-checkpoint',
+].map((name) => moduleBeside(import.meta.url, `./${name}.jobs`));
 
 const storeOn = (thread: SqliteThread, close: () => Promise<void>): KeyStore => ({
   engine: thread,

@@ -1,60 +1,6 @@
 import type { Database, Jobs } from '@attestry/sqlite';
 
-// Runs inside the file's own thread. Rows cross the thread as flat arrays of strings and numbers, which cost the least to copy.
-
-const SCHEMA_VERSION = 4;
-
-/** Idempotency needs no index on `id`: a repeated append is found at its expected revisions. */
-const SCHEMA = `
-  CREATE TABLE events (
-    position INTEGER PRIMARY KEY AUTOINCREMENT,
-    stream TEXT NOT NULL,
-    category TEXT NOT NULL,
-    revision INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    type TEXT NOT NULL,
-    schema_version INTEGER NOT NULL,
-    data TEXT NOT NULL,
-    metadata TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX events_stream ON events (stream, revision);
-  CREATE INDEX events_category ON events (category, position);
-  -- Last revision of streams whose events were all discarded, so that revisions are not used twice.
-  CREATE TABLE discarded (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE leases (
-    name TEXT PRIMARY KEY,
-    holder TEXT NOT NULL,
-    epoch INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE checkpoints (
-    name TEXT PRIMARY KEY,
-    position TEXT NOT NULL,
-    epoch INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-`;
-/** New in version 2. */
-const SNAPSHOTS = `
-  CREATE TABLE snapshots (
-    stream TEXT PRIMARY KEY,
-    revision INTEGER NOT NULL,
-    chain TEXT NOT NULL,
-    state_version TEXT NOT NULL,
-    state BLOB NOT NULL
-  ) STRICT;
-`;
-/** New in version 3. Computed from each row, so events stored before have it too; tenant-of.ts. */
-const TENANTS = `
-  ALTER TABLE events ADD COLUMN tenant_id TEXT GENERATED ALWAYS AS (
-    CASE WHEN instr(stream, '+') > instr(stream, '-') AND category NOT LIKE '%subdomain'
-      THEN substr(stream, instr(stream, '-') + 1, instr(stream, '+') - instr(stream, '-') - 1)
-      ELSE metadata ->> '$.tenantId' END
-  ) VIRTUAL;
-  CREATE INDEX events_tenant ON events (tenant_id, position);
-  CREATE INDEX events_tenant_streams ON events (tenant_id, stream, revision);
-`;
-/** Version 4: keys and single-use values are in this file (ADR 0074). An earlier release, which would make others, refuses it. */
-const KEYS = '';
+// Rows cross the thread as flat arrays of strings and numbers, which cost the least to copy.
 
 /** `limit` -1: all. */
 export type ReadStreamArgs = [stream: string, from: number, limit: number, descending: boolean, mostCharacters: number];
@@ -62,14 +8,6 @@ export type ReadStreamArgs = [stream: string, from: number, limit: number, desce
 const COLUMNS = 'position, stream, revision, id, type, schema_version, data, metadata';
 /** A page ends early at this many characters: pages of large events must not fill the memory. */
 const PAGE_CHARACTERS = 8 * 1024 * 1024;
-
-const fault = (name: string, message: string, details?: unknown) =>
-  Object.assign(new Error(message), { name, code: name, details });
-
-/** `exclusive`: the caller is the only user of the data folder, so leases of an earlier process are void. */
-export interface EmbeddedOptions {
-  exclusive: boolean;
-}
 
 /** [stream, category, expected revision, then per event: id, type, schemaVersion, data, metadata] */
 export type AppendArgs = [string, string, number, ...(string | number)[]];
@@ -79,21 +17,9 @@ export type AppendAnswer = [number, number, number];
 export type Rows = (string | number)[];
 /** [rows, next position, nothing more was stored] */
 export type PageAnswer = [Rows, number, boolean];
-/** [epoch, expiresAt] */
-export type LeaseAnswer = [number, number] | undefined;
-/** [revision, chain value, state version, state] */
-export type SnapshotRow = [number, string, string, Uint8Array];
 
-export function createJobs(db: Database, options: unknown): Jobs {
-  const { user_version: found } = db.prepare('PRAGMA user_version').get() as { user_version: number };
-  if (found > SCHEMA_VERSION)
-    throw new Error(`the event store has schema version ${found}, this release knows ${SCHEMA_VERSION}`);
-  if (found < SCHEMA_VERSION) {
-    const missing = [SCHEMA, SNAPSHOTS, TENANTS, KEYS].slice(found).join('');
-    db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
-  }
-  if ((options as EmbeddedOptions).exclusive) db.exec('UPDATE leases SET expires_at = 0');
-
+/** Appends to streams, and reads them and all events. */
+export const createJobs = (db: Database): Jobs => {
   const arrays = (sql: string) => {
     const statement = db.prepare(sql);
     statement.setReturnArrays(true);
@@ -143,34 +69,6 @@ export function createJobs(db: Database, options: unknown): Jobs {
     for (const position of positions.slice(0, limit)) yield atPosition.get(position)!;
   }
 
-  const readLease = db.prepare('SELECT holder, epoch, expires_at FROM leases WHERE name = ?');
-  const writeLease = db.prepare(
-    `INSERT INTO leases (name, holder, epoch, expires_at) VALUES (?, ?, ?, ?)
-     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, expires_at = excluded.expires_at`,
-  );
-  const renewLease = db.prepare(
-    'UPDATE leases SET expires_at = ? WHERE name = ? AND holder = ? AND epoch = ? AND expires_at > ?',
-  );
-  const releaseLease = db.prepare('UPDATE leases SET expires_at = 0 WHERE name = ? AND holder = ? AND epoch = ?');
-  const heldLease = db.prepare('SELECT 1 FROM leases WHERE name = ? AND holder = ? AND epoch = ? AND expires_at > ?');
-  const readCheckpoint = arrays('SELECT position FROM checkpoints WHERE name = ?');
-  const allCheckpoints = arrays('SELECT name, position FROM checkpoints ORDER BY name');
-  const newestEpoch = arrays(
-    'SELECT max(epoch) FROM (SELECT epoch FROM leases WHERE name = ?1 UNION ALL SELECT epoch FROM checkpoints WHERE name = ?1)',
-  );
-  const writeCheckpoint = db.prepare(
-    `INSERT INTO checkpoints (name, position, epoch) VALUES (?, ?, ?)
-     ON CONFLICT (name) DO UPDATE SET position = excluded.position, epoch = excluded.epoch`,
-  );
-
-  const readSnapshot = arrays('SELECT revision, chain, state_version, state FROM snapshots WHERE stream = ?');
-  const writeSnapshot = db.prepare(
-    `INSERT INTO snapshots (stream, revision, chain, state_version, state) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (stream) DO UPDATE SET revision = excluded.revision, chain = excluded.chain,
-       state_version = excluded.state_version, state = excluded.state
-     WHERE excluded.state_version <> state_version OR excluded.revision > revision`,
-  );
-
   const oldest = arrays(
     `SELECT position, stream, json_extract(metadata, '$.occurredAt') FROM events WHERE position > ? ORDER BY position LIMIT ?`,
   );
@@ -192,7 +90,8 @@ export function createJobs(db: Database, options: unknown): Jobs {
             if (stored.length === count && stored.every(([id], index) => id === values[index * 5]))
               return [expected + count, stored[count - 1]![1] as number, 0];
           }
-          throw fault('WrongExpectedRevision', `${stream} is at ${actual}`, actual);
+          const name = 'WrongExpectedRevision';
+          throw Object.assign(new Error(`${stream} is at ${actual}`), { name, code: name, details: actual });
         }
         let last = 0;
         for (let index = 0; index < count; index++) {
@@ -261,59 +160,6 @@ export function createJobs(db: Database, options: unknown): Jobs {
       },
     },
     head: { kind: 'read', execute: (): number => headPosition() },
-    acquireLease: {
-      kind: 'write',
-      execute([name, holder, ttl]: [string, string, number]): LeaseAnswer {
-        const now = Date.now();
-        const current = readLease.get(name) as { holder: string; epoch: number; expires_at: number } | undefined;
-        const held = current !== undefined && current.expires_at > now;
-        if (held && current.holder !== holder) return undefined;
-        const epoch = held ? current.epoch : (current?.epoch ?? 0) + 1;
-        writeLease.run(name, holder, epoch, now + ttl);
-        return [epoch, now + ttl];
-      },
-    },
-    renewLease: {
-      kind: 'write',
-      execute([name, holder, epoch, ttl]: [string, string, number, number]): number | undefined {
-        const now = Date.now();
-        return renewLease.run(now + ttl, name, holder, epoch, now).changes ? now + ttl : undefined;
-      },
-    },
-    releaseLease: {
-      kind: 'write',
-      execute: ([name, holder, epoch]: [string, string, number]): void => void releaseLease.run(name, holder, epoch),
-    },
-    isLeaseHeld: {
-      kind: 'read',
-      execute: ([name, holder, epoch]: [string, string, number]): boolean =>
-        heldLease.get(name, holder, epoch, Date.now()) !== undefined,
-    },
-    readCheckpoint: {
-      kind: 'read',
-      execute: (name: string): string | undefined => readCheckpoint.get(name)?.[0] as string | undefined,
-    },
-    listCheckpoints: {
-      kind: 'read',
-      execute: () => allCheckpoints.all().map(([name, position]) => ({ name, position })),
-    },
-    writeCheckpoint: {
-      kind: 'write',
-      execute([name, position, epoch]: [string, string, number]): void {
-        const newest = (newestEpoch.get(name)?.[0] as number | null) ?? 0;
-        if (newest > epoch) throw fault('StaleEpoch', `checkpoint ${name} is at epoch ${newest}, not ${epoch}`);
-        writeCheckpoint.run(name, position, epoch);
-      },
-    },
-    readSnapshot: {
-      kind: 'read',
-      execute: (stream: string): SnapshotRow | undefined =>
-        readSnapshot.get(stream) as unknown as SnapshotRow | undefined,
-    },
-    writeSnapshot: {
-      kind: 'write',
-      execute: (row: (string | number | Uint8Array)[]): void => void writeSnapshot.run(...row),
-    },
     /** One portion, so that appends run in between. Returns the number of discarded events and whether to continue. */
     discardBefore: {
       kind: 'write',
@@ -331,4 +177,4 @@ export function createJobs(db: Database, options: unknown): Jobs {
       },
     },
   };
-}
+};

@@ -1,0 +1,2 @@
+/** A row with its columns by name. */
+export type Row = Record<string, unknown>;
