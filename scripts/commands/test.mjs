@@ -2,7 +2,7 @@
 // {"suite": "event store on EventStoreDB", "reason": "EVENTSTORE_URL is not set"}, and need not register any test.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { constants, setPriority } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
@@ -11,6 +11,8 @@ import { minute, suites } from '../test-suites.mjs';
 
 const reports = join(root, 'tmp', 'test-results');
 const skippedFile = join(reports, 'skipped.jsonl');
+/** Each sends a signal to a Jest that runs. */
+const stops = new Set();
 
 /** The last line is always `N passed, N failed, N skipped`; a run in which nothing passed is a failed run. */
 export default {
@@ -38,11 +40,22 @@ export default {
     const total = { passed: 0, failed: 0, skipped: 0 };
     const notRun = [];
     const failures = [];
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+      process.once(signal, () => {
+        for (const stop of stops) stop(signal);
+        process.exit(128 + constants.signals[signal]);
+      });
+    const results = [];
     for (const suite of suites) {
       const projects = await possible(chosen(suite, wanted), notRun);
       if (projects.length === 0) continue;
       cli.say(`\n== ${suite.name}: ${projects.join(', ')}`);
-      const result = await cli.step(suite.name, () => runJest(suite, projects, { patterns, rest }, cli));
+      const running = cli.step(suite.name, () => runJest(suite, projects, { patterns, rest }, cli));
+      results.push(running);
+      // A suite of lower priority runs beside the next one.
+      if (!suite.nice) await running;
+    }
+    for (const result of await Promise.all(results)) {
       total.passed += result.passed;
       total.failed += result.failed;
       notRun.push(...result.skipped);
@@ -152,13 +165,10 @@ function run(suite, cli, words) {
       stdio: ['ignore', cli.json ? 2 : 'inherit', 'inherit'],
       detached: ownGroup,
     });
+    if (suite.nice) setPriority(child.pid, suite.nice);
     // Jest's workers outlive a Jest that is stopped: the signal goes to all of them.
     const stop = (signal) => (ownGroup ? process.kill(-child.pid, signal) : child.kill(signal));
-    const interrupted = (signal) => {
-      stop(signal);
-      process.exit(128 + constants.signals[signal]);
-    };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, interrupted);
+    stops.add(stop);
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
@@ -169,7 +179,7 @@ function run(suite, cli, words) {
     child.on('error', reject);
     child.on('close', (code, signal) => {
       clearTimeout(timer);
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, interrupted);
+      stops.delete(stop);
       resolve({ status: code ?? signal, timedOut });
     });
   });

@@ -139,9 +139,10 @@ describe('a public document', () => {
     const first = await signed();
     expect(first.headers['content-type']).toBe('application/jwt');
     await pause(1100);
-    const second = await signed();
-    // Another process signs its own.
-    const again = [second.headers['etag'], (await signed()).headers['etag'], (await signed()).headers['etag']];
-    expect(again).toContain(first.headers['etag']);
+    // Another process signs its own; of so many requests each of the two gets some.
+    const later: unknown[] = [];
+    for (let n = 0; n < 16; n++) later.push((await signed()).headers['etag']);
+    expect(later).toContain(first.headers['etag']);
+    expect(new Set(later).size).toBeLessThanOrEqual(2);
   });
 });

@@ -2,7 +2,7 @@ import type { webcrypto } from 'node:crypto';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import type { Tag } from 'cbor2';
 import { jwkOf, verificationMethodOf } from './did-resolution.js';
-import { hostFetch } from './host-fetch.js';
+import { fetchStatusList } from './fetch-status-list.js';
 
 interface DecodedSign1 {
   /** Encoded, as it is signed. */
@@ -106,7 +106,7 @@ export const cwtStatusOf = ({ claims }: DecodedCwt) => {
 export const fetchCwtStatus = async (credential: DecodedCwt): Promise<{ invalid: boolean; revoked: boolean }> => {
   const issuer = credential.claims.get(KEY.iss) as string;
   const fetchList = async (uri: string, mediaType: string): Promise<DecodedSign1> => {
-    const response = await hostFetch(uri, { headers: { accept: mediaType } });
+    const response = await fetchStatusList(uri, mediaType);
     const found = response.headers.get('content-type');
     if (!response.ok || found !== mediaType) throw new Error(`${uri} answered ${response.status}, ${String(found)}`);
     const list = await decodeSign1(new Uint8Array(await response.arrayBuffer()));

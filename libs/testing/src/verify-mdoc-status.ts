@@ -1,7 +1,7 @@
 import { webcrypto, X509Certificate } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import type { Tag } from 'cbor2';
-import { hostFetch } from './host-fetch.js';
+import { fetchStatusList } from './fetch-status-list.js';
 
 type Sign1 = [Uint8Array, Map<number, unknown>, Uint8Array, Uint8Array];
 interface IssuerSigned {
@@ -63,7 +63,7 @@ export const verifyMdocStatus = async (credential: string, iacas: readonly strin
   const status = status_list ?? identifier_list;
   if (!status) throw new Error('the document has no status');
   const expected = `application/${status_list ? 'statuslist' : 'identifierlist'}+cwt`;
-  const response = await hostFetch(status.uri, { headers: { accept: expected } });
+  const response = await fetchStatusList(status.uri, expected);
   if (!response.ok) throw new Error(`${status.uri} answered ${response.status}`);
   const mediaType = response.headers.get('content-type');
   if (mediaType !== expected) throw new Error(`${status.uri} has the media type ${mediaType}`);

@@ -1,11 +1,11 @@
 import { decodeProtectedHeader, jwtVerify, type CryptoKey, type KeyObject } from 'jose';
-import { hostFetch } from './host-fetch.js';
+import { fetchStatusList } from './fetch-status-list.js';
 
 const MEDIA_TYPE = 'application/statuslist+jwt';
 
 /** A fresh token, as verifiers retrieve it: Token Status List §8.1. */
 export const fetchStatusListToken = async (uri: string): Promise<string> => {
-  const response = await hostFetch(uri, { headers: { accept: MEDIA_TYPE } });
+  const response = await fetchStatusList(uri, MEDIA_TYPE);
   if (!response.ok) throw new Error(`${uri} answered ${response.status}`);
   const mediaType = response.headers.get('content-type');
   if (mediaType !== MEDIA_TYPE) throw new Error(`${uri} has the media type ${mediaType}`);
