@@ -120,7 +120,11 @@ async function runStryker(name, { mutated, specs, reuse }, cli) {
     testRunner: 'in-process',
     plugins: [beside('test-runner.mjs')],
     inProcess: { specs },
-    testRunnerNodeArgs: ['--no-warnings', '--import', pathToFileURL(join(root, 'scripts', 'jest', 'typescript.mjs')).href],
+    testRunnerNodeArgs: [
+      '--no-warnings',
+      '--import',
+      pathToFileURL(join(root, 'scripts', 'jest', 'typescript.mjs')).href,
+    ],
     coverageAnalysis: 'perTest',
     disableTypeChecks: false,
     concurrency: 2,

@@ -2030,7 +2030,6 @@ describe('large linked data', () => {
 
   it('is denied when it takes too long, and refused with 503 when there is no capacity, without spending the nonce', async () => {
     const pool = services.app.get(Canonicalization, { strict: false });
-    Object.assign(pool, { deadlineMs: 1500 });
     // An offer of a release that did not check its claims.
     const format = services.app.get(LdpVc, { strict: false });
     Object.assign(format, { check: async () => undefined });
@@ -2038,8 +2037,12 @@ describe('large linked data', () => {
     delete (format as { check?: unknown }).check;
     const { token } = await start(ldpVc, { claims: list(1000) });
     const [first, second] = [await collectWith(poisoned, 1), await collectWith(token, 1)];
+    // Of the one job alone: others are as slow as the machine.
+    const { deadlineMs } = pool as unknown as { deadlineMs: number };
+    Object.assign(pool, { deadlineMs: 1500 });
     const endless = refusal(first());
     await eventually(() => pool.runningJobs === 1);
+    Object.assign(pool, { deadlineMs });
     const document = { '@context': ['https://www.w3.org/ns/credentials/v2'], name: list(1000).given_name };
     const waiting = Array.from({ length: 64 }, (_, i) => pool.hashes(`tenant ${i}`, [document]));
     const ends = Promise.allSettled(waiting);
