@@ -470,7 +470,7 @@ describe('with documents on other hosts', () => {
   });
   const didAt = (path: string) => `did:web:${host.replace(':', '%3A')}:${path}`;
 
-  it('a did:web of the tenant is complete once its document was found there [T16] [T23] [T30]', async () => {
+  it('a did:web of the tenant is complete once its document was found there [T16] [T23] [T30] [T787]', async () => {
     const tenant = newTenant();
     const made = await createWeb(tenant, `${host}/units`);
     expect(made).toMatchObject({ did: didAt('units'), registrationStatus: 'PROCESSING' });
@@ -485,7 +485,7 @@ describe('with documents on other hosts', () => {
       expect(await retrieve(tenant, made.did)).toEqual(made);
       return requests.length > 1;
     });
-    // Its host may add services that link it with the host [T787].
+    // Its host may add services that link it with the host.
     publish('/units/did.json', JSON.stringify(servedDocument(document, `http://${host}`), null, 2));
     await waitUntil(async () => (await retrieve(tenant, made.did)).registrationStatus === 'COMPLETED');
     expect(await retrieve(tenant, made.did)).toEqual({ ...made, registrationStatus: 'COMPLETED' });
@@ -837,7 +837,7 @@ describe('domain linkage', () => {
     },
   });
 
-  it('has a credential for every DID, newest first, that an independent library verifies [T24] [T25] [T26] [T160]', async () => {
+  it('has a credential for every DID, newest first, that an independent library verifies [T24] [T25] [T26] [T160] [T786]', async () => {
     const tenant = newTenant();
     expect(await configuration(tenant)).toEqual({
       '@context': 'https://identity.foundation/.well-known/did-configuration/v1',
@@ -855,7 +855,7 @@ describe('domain linkage', () => {
     const path = await createWeb(tenant, `${tenant.host}/a`);
     const { entries, linked_dids } = await configuration(tenant);
     expect(linked_dids).toEqual(entries);
-    // The DIF allows no other members [T786].
+    // The DIF allows no other members.
     for (const url of ['/.well-known/did-configuration.json', '/.well-known/did-configuration.json?v=1'])
       expect(await configuration(tenant, undefined, url)).toEqual({
         '@context': 'https://identity.foundation/.well-known/did-configuration/v1',

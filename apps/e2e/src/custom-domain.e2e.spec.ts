@@ -163,7 +163,7 @@ describe('the custom domain over HTTP', () => {
     ]);
   });
 
-  it('serves only the public documents, rendered for its own name [T8, T58, T106, T745]', async () => {
+  it('serves only the public documents, rendered for its own name [T8, T58, T106, T745, T787]', async () => {
     const domain = await verified(tenant);
     const { did, localMetadata } = expectStatus(
       await tenant.api.dids.create({ method: 'web', options: { url: domain } }),
@@ -171,7 +171,7 @@ describe('the custom domain over HTTP', () => {
     );
     expect(did).toBe(`did:web:${domain}`);
     const document = await at(domain.toUpperCase(), '/.well-known/did.json');
-    // The service names the origin that serves it [T787].
+    // The service names the origin that serves it.
     const served = servedDocument(localMetadata.initialDidDocument, `http://${domain}`);
     expect([document.status, document.body]).toEqual([200, served]);
     expect(document.headers.get('cache-control')).toBe('public, max-age=300');
