@@ -468,6 +468,13 @@ describe('verify-jwt-proof', () => {
     for (const aud of ['https://two.example', ['https://two.example']])
       expect(await verify(await make({ aud }))).toBe(encodeDidJwk(ecJwk));
   });
+  it.each([5, null, { name: ISSUER }, [[ISSUER]], ['a', 'b']])(
+    'has no other name in an aud that is no text: %j',
+    async (aud) => {
+      const answer = await refusalOf(await make({ aud }), { isOtherName: async () => true });
+      expect(answer).toContain(`aud must be ${ISSUER}, not a value that is no string`);
+    },
+  );
 
   it.each<[string, Record<string, unknown>]>([
     ...[
