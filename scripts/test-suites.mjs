@@ -7,7 +7,7 @@ const quick = ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'];
 export const suites = [
   { name: 'quick', group: 'standard', projects: ['unit', 'contracts', 'int'], args: quick, limit: 15 * minute },
   { name: 'e2e', group: 'standard', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 15 * minute },
-  // The same tests on real engines, and on a process for each service.
+  // The same tests on real engines, and on one process for each service.
   {
     name: 'engines',
     group: 'engines',

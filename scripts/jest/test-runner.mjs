@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import 'reflect-metadata';
 
 const require = createRequire(import.meta.url);
-/** The part of Jest's runner that it loads anew for each file, because it holds the state of that file. */
+/** The part of Jest's runner that holds the state of one file: Jest loads it again for each. */
 const ADAPTER = join(dirname(require.resolve('jest-circus')), 'jestAdapterInit.js');
 const HANDLERS = Symbol.for('EVENT_HANDLERS');
 

@@ -6,7 +6,7 @@ import { transformSync } from '@swc/core';
 
 const JEST_GLOBALS = new URL('jest-globals.mjs', import.meta.url).href;
 
-/** The source of a module of ours that is not built beside it; a file in node_modules has none. */
+/** The TypeScript that an import of a `.js` file names; undefined where there is none beside it. */
 const sourceOf = (url) => {
   const source = new URL(url.href.replace(/\.js$/, '.ts'));
   return existsSync(source) ? source.href : undefined;
