@@ -84,3 +84,10 @@ export class Attempts {
     return { attempt: counted };
   }
 }
+
+/** How long a refusal lasts: seconds for `Retry-After`, and words for a page. */
+export const remainingWait = (until: Date, now: Date): { retryAfter: number; wait: string } => {
+  const retryAfter = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1000));
+  const minutes = Math.ceil(retryAfter / 60);
+  return { retryAfter, wait: minutes === 1 ? '1 minute' : `${minutes} minutes` };
+};

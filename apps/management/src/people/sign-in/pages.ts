@@ -112,7 +112,7 @@ export interface Field {
   /** What browsers and password managers fill in (HTML, autofill). */
   autocomplete: string;
   hint?: string;
-  value?: string;
+  value?: string | undefined;
   /** Read-only, and sent. */
   fixed?: boolean;
 }

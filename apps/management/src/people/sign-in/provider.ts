@@ -3,12 +3,12 @@ import { PLATFORM, type SignInRecords, type Macs, type Sealing, type Signer, typ
 import type { Logger, PlatformConfig } from '@attestry/service-kit';
 import type { Accounts } from './accounts.js';
 import { ACCESS_TOKEN_SECONDS, storedRecords } from './stored-records.js';
-import { form, html, page, pageHeaders } from './pages.js';
+import { form, html, page } from './pages.js';
 
 /** The public client of people at a command line; loopback redirects on any port (RFC 8252 §7.3). */
 export const COMMAND_LINE_CLIENT = 'attestry-cli';
 
-const SESSION_SECONDS = 8 * 3600;
+export const SESSION_SECONDS = 8 * 3600;
 const CODE_SECONDS = 60;
 const INTERACTION_SECONDS = 900;
 
@@ -197,5 +197,3 @@ export const openProvider = async ({
 /** The redirect origin of an authorization request's client, as a source of a policy. */
 export const originOf = (redirectUri: unknown): string[] =>
   typeof redirectUri === 'string' && URL.canParse(redirectUri) ? [new URL(redirectUri).origin] : [];
-
-export { pageHeaders, SESSION_SECONDS };
