@@ -1,4 +1,3 @@
-import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { CommandHandler, QueryHandler, type CommandBus, type QueryBus } from '@nestjs/cqrs';
 import {
   actorOf,
@@ -46,7 +45,9 @@ export const registerUseCase = (operation: Operation, useCase: UseCase, buses: O
   const handles = operation.kind === 'command' ? CommandHandler : QueryHandler;
   handles(Message)(Handler);
   const bus: Pick<CommandBus, 'register' | 'execute'> = buses[operation.kind] as CommandBus;
-  bus.register([new InstanceWrapper<Handler>({ metatype: Handler, instance: new Handler(), isResolved: true })]);
+  // What a bus reads of a provider of Nest.
+  const provider = { metatype: Handler, instance: new Handler(), isDependencyTreeStatic: () => true };
+  bus.register([provider] as unknown as Parameters<typeof bus.register>[0]);
   return {
     execute: (request, context) => bus.execute(new Message(request, context)),
     checkRetry: useCase.checkRetry?.bind(useCase),
