@@ -56,13 +56,14 @@ export * from './outbound/outbound.js';
 export * from './outbound/outbound-resolver.js';
 export * from './outbound/provider-keys.js';
 export { recordPurgedTenants, purgingTenants } from './followers/purged-tenants.js';
+export { bytesFor, idFor } from './idempotency/deterministic-values.js';
 export {
-  bytesFor,
-  idFor,
+  leavesUnusedKeys,
+  sealForNew,
   sealIdempotently,
-  storeIdempotently,
+  storeForNew,
   type SealedForNew,
-} from './idempotency/deterministic-values.js';
+} from './idempotency/seal-for-new.js';
 export { Budgets, type Budget } from './budgets/budgets.js';
 export { checkIdempotencyKey } from './idempotency/idempotent-calls.js';
 export * from './operations/sign-in-registry.js';

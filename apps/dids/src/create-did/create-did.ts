@@ -1,12 +1,13 @@
 import { Inject } from '@nestjs/common';
-import { AppError, createDid, type ContextOf, type DidRecord } from '@attestry/contracts';
-import { Streams, WrongExpectedRevision, type Clock, type Ids } from '@attestry/event-store';
+import { createDid, type ContextOf, type DidRecord } from '@attestry/contracts';
+import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { SigningKeys } from '@attestry/keys';
 import {
   CLOCK,
   eventContext,
   idFor,
   IDS,
+  leavesUnusedKeys,
   Operation,
   PlatformConfig,
   platformHostTest,
@@ -53,10 +54,7 @@ export class CreateDid {
       await this.lists.settled(created.position);
       return didRecord(activeDid(created.state));
     } catch (error) {
-      // Only where certainly no event was stored: otherwise the DID may exist with these keys.
-      // A call that may be retried keeps its keys: a destroyed key cannot be created again under its id.
-      if (!context.idempotentCall && (error instanceof AppError || error instanceof WrongExpectedRevision))
-        await this.signingKeys.destroySigningKeys(tenant.id, kmsKeyIds);
+      if (leavesUnusedKeys(context, error)) await this.signingKeys.destroySigningKeys(tenant.id, kmsKeyIds);
       throw error;
     }
   }

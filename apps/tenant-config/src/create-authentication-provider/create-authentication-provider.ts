@@ -1,12 +1,7 @@
 import { Inject } from '@nestjs/common';
-import {
-  AppError,
-  createAuthenticationProvider,
-  type AuthenticationProvider,
-  type ContextOf,
-} from '@attestry/contracts';
-import { Streams, WrongExpectedRevision, type Clock, type Ids, type NameClaimState } from '@attestry/event-store';
-import { CLOCK, eventContext, idFor, IDS, Operation, type RequestOf } from '@attestry/service-kit';
+import { createAuthenticationProvider, type AuthenticationProvider, type ContextOf } from '@attestry/contracts';
+import { Streams, type Clock, type Ids, type NameClaimState } from '@attestry/event-store';
+import { CLOCK, eventContext, idFor, IDS, leavesUnusedKeys, Operation, type RequestOf } from '@attestry/service-kit';
 import { authenticationProviderClaim } from '../authentication-provider/authentication-provider.claim.js';
 import {
   createAuthenticationProvider as decide,
@@ -67,10 +62,7 @@ export class CreateAuthenticationProvider {
       );
       return await this.secrets.viewOf(tenant, activeProvider(state));
     } catch (error) {
-      // Only where certainly no event was stored: otherwise the provider may exist with this key. A call that may be retried keeps it: a
-      // destroyed key cannot be created again under its id.
-      if (!context.idempotentCall && (error instanceof AppError || error instanceof WrongExpectedRevision))
-        await this.secrets.destroy(tenant.id, providerId);
+      if (leavesUnusedKeys(context, error)) await this.secrets.destroy(tenant.id, providerId);
       throw error;
     }
   }

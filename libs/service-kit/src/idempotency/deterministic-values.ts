@@ -1,14 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { OperationContext } from '@attestry/contracts';
-import type { Ids, UnitWrite } from '@attestry/event-store';
-import {
-  KeyNotFound,
-  pooledBytes,
-  type ByteSource,
-  type DataPurpose,
-  type Sealing,
-  type StoredValue,
-} from '@attestry/keys';
+import type { Ids } from '@attestry/event-store';
+import { pooledBytes, type ByteSource } from '@attestry/keys';
+
+/** One attempt of a call. */
+export type Attempt = Pick<OperationContext, 'idempotentCall'>;
 
 /** HMAC-SHA256 in counter mode (NIST SP 800-108 §4.1), a stream for each name. */
 export const seededBytes =
@@ -35,66 +31,9 @@ const uuidOf = (milliseconds: number, bytes: Buffer): string => {
 };
 
 /** Random bytes for secrets that a call creates: the same for every retry under one key. */
-export const bytesFor = ({ idempotentCall }: Pick<OperationContext, 'idempotentCall'>, name: string): ByteSource =>
+export const bytesFor = ({ idempotentCall }: Attempt, name: string): ByteSource =>
   idempotentCall?.bytes(name) ?? pooledBytes;
 
 /** An id of what a call creates: the same for every retry under one key. */
-export const idFor = ({ idempotentCall }: Pick<OperationContext, 'idempotentCall'>, name: string, ids: Ids): string =>
+export const idFor = ({ idempotentCall }: Attempt, name: string, ids: Ids): string =>
   idempotentCall ? uuidOf(Date.parse(idempotentCall.beganAt), idempotentCall.bytes(`id ${name}`)(16)) : ids.uuid();
-
-/** `sealed` may be read when an event is created, not before. */
-export interface SealedForNew {
-  readonly sealed: string;
-  /** Absent when an earlier attempt may have stored it: then it is stored already. */
-  newKey?: UnitWrite;
-}
-
-/**
- * Seals under a key that an earlier attempt of this call may have created. If the key was destroyed since, the event is stored and its
- * sealed text has ended: it is not needed any more.
- */
-export const sealIdempotently = async (
-  sealing: Sealing,
-  tenantId: string,
-  purpose: DataPurpose,
-  keyId: string,
-  text: string,
-): Promise<SealedForNew> => {
-  try {
-    await sealing.createDataKey(tenantId, purpose, keyId);
-    return { sealed: await sealing.sealText(tenantId, purpose, keyId, text) };
-  } catch (error) {
-    if (!(error instanceof KeyNotFound)) throw error;
-    return {
-      get sealed(): string {
-        throw error;
-      },
-    };
-  }
-};
-
-/** As {@link SealedForNew}. */
-export interface StoredForNew {
-  readonly stored: StoredValue;
-  newKey?: UnitWrite;
-}
-
-/** As {@link sealIdempotently}, for a value that is stored with its key (ADR 0101). */
-export const storeIdempotently = async (
-  sealing: Sealing,
-  tenantId: string,
-  purpose: DataPurpose,
-  keyId: string,
-  text: string,
-): Promise<StoredForNew> => {
-  try {
-    return await sealing.storeText(tenantId, purpose, keyId, text);
-  } catch (error) {
-    if (!(error instanceof KeyNotFound)) throw error;
-    return {
-      get stored(): StoredValue {
-        throw error;
-      },
-    };
-  }
-};

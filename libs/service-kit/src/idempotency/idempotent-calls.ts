@@ -3,7 +3,6 @@ import canonicalize from 'canonicalize';
 import {
   actorOf,
   AppError,
-  HTTP_STATUS,
   IDEMPOTENCY_KEY,
   invalid,
   IDEMPOTENCY_TTL_MS,
@@ -18,6 +17,7 @@ import type { Clock } from '@attestry/event-store';
 import { isErased, newId, PLATFORM, type ExpiringState } from '@attestry/keys';
 import { requestFields, type Logger } from '../process/logger.js';
 import { seededBytes } from './deterministic-values.js';
+import { isRefusal } from './refusal.js';
 
 /** The record of a call, sealed. */
 interface StoredCall {
@@ -52,8 +52,6 @@ const otherRequest = () =>
   new AppError('unprocessable', 'This Idempotency-Key was used for another request', {
     details: [fault('was used for another request')],
   });
-
-const isRefusal = (error: unknown): boolean => error instanceof AppError && HTTP_STATUS[error.kind] < 500;
 
 /**
  * Runs calls with an `Idempotency-Key` (ADR 0036). The inputs of a deterministic result are durable before the first effect: the id by

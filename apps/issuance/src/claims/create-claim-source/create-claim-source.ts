@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
-import { AppError, createClaimSource, type ClaimSource, type ContextOf } from '@attestry/contracts';
+import { createClaimSource, type ClaimSource, type ContextOf } from '@attestry/contracts';
 import { Streams, type Ids } from '@attestry/event-store';
-import { eventContext, idFor, IDS, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
+import { eventContext, idFor, IDS, leavesUnusedKeys, Operation, Outbound, type RequestOf } from '@attestry/service-kit';
 import { createSource, parseSource, requireSource } from '../claim-sources/claim-sources.decisions.js';
 import { claimSources, claimSourcesStream } from '../claim-sources/claim-sources.state.js';
 import { sealedAuthorization, SourceSecrets } from '../claim-sources/source-secrets.js';
@@ -37,9 +37,7 @@ export class CreateClaimSource {
       );
       return await this.secrets.viewOf(tenantId, requireSource(state, id));
     } catch (error) {
-      // Refused: no event names the key. A call that may be retried keeps it, because a destroyed key cannot be created again under its id.
-      if (sealed && error instanceof AppError && error.kind === 'conflict' && !context.idempotentCall)
-        await this.secrets.destroy(tenantId, id);
+      if (sealed && leavesUnusedKeys(context, error)) await this.secrets.destroy(tenantId, id);
       throw error;
     }
   }

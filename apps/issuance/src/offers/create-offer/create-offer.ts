@@ -9,7 +9,7 @@ import {
   idFor,
   IDS,
   Operation,
-  storeIdempotently,
+  storeForNew,
   type RequestOf,
 } from '@attestry/service-kit';
 import { createAuthorizationOffer } from '../../sessions/authorization-offer/authorization-offer.decisions.js';
@@ -101,7 +101,10 @@ export class CreateOffer {
     const issuerState = { tokenId: made.tokenId, kind: 'issuerState' as const, mac, keyId: pepper, expiresAt };
     const claimSets = nameClaimSets(entries, () => this.ids.uuid());
     const text = claimSets && (await this.sealForUser(tenantId, userId, JSON.stringify(claimSets.sets)));
-    const kept = text === undefined ? undefined : await this.keepClaims(tenantId, offerId, text, context);
+    const kept =
+      text === undefined
+        ? undefined
+        : await storeForNew(this.sealing, context, { tenantId, purpose: 'session', id: offerId, text });
     const { state } = await this.streams.decideOn(
       authorizationOffer,
       authorizationOfferStream(tenantId, offerId),
@@ -157,12 +160,6 @@ export class CreateOffer {
       if (error instanceof KeyNotFound) throw noSuchUser(userId);
       throw error;
     }
-  }
-
-  private keepClaims(tenantId: string, offerId: string, text: string, { idempotentCall }: Context) {
-    return idempotentCall
-      ? storeIdempotently(this.sealing, tenantId, 'session', offerId, text)
-      : this.sealing.storeWithNewKey(tenantId, 'session', offerId, text);
   }
 }
 

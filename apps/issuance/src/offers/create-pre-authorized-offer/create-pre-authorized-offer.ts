@@ -16,10 +16,9 @@ import {
   idFor,
   IDS,
   Operation,
-  sealIdempotently,
-  storeIdempotently,
+  sealForNew,
+  storeForNew,
   type RequestOf,
-  type SealedForNew,
 } from '@attestry/service-kit';
 import { ClaimUse } from '../../claims/claim-sets/claim-use.js';
 import { nameClaimSets, sessionClaimsText } from '../../claims/claim-sets/claim-sets.js';
@@ -106,9 +105,12 @@ export class CreatePreAuthorizedOffer {
     const kept =
       isEmpty(claims) && !claimSets
         ? undefined
-        : context.idempotentCall
-          ? await storeIdempotently(this.sealing, tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets))
-          : this.sealing.storeWithNewKey(tenantId, 'session', sessionId, sessionClaimsText(claims, claimSets));
+        : await storeForNew(this.sealing, context, {
+            tenantId,
+            purpose: 'session',
+            id: sessionId,
+            text: sessionClaimsText(claims, claimSets),
+          });
 
     const writes: UnitWrite[] = kept?.newKey ? [kept.newKey] : [];
     const further: FurtherDecision[] = [];
@@ -216,9 +218,12 @@ export class CreatePreAuthorizedOffer {
     createdAt: Date,
     context: ContextOf<typeof createPreAuthorizedOffer>,
   ): Promise<{ writes: UnitWrite[]; decision: FurtherDecision }> {
-    const sealed: SealedForNew = context.idempotentCall
-      ? await sealIdempotently(this.sealing, tenantId, 'user', userId, JSON.stringify(stored))
-      : this.sealing.sealWithNewKey(tenantId, 'user', userId, JSON.stringify(stored));
+    const sealed = await sealForNew(this.sealing, context, {
+      tenantId,
+      purpose: 'user',
+      id: userId,
+      text: JSON.stringify(stored),
+    });
     const stream = userStream(tenantId, userId);
     const decision = this.streams.further(
       user,

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { createUser, type ContextOf, type User } from '@attestry/contracts';
 import { Streams, type Clock, type Ids } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
-import { CLOCK, eventContext, idFor, IDS, Operation, sealIdempotently, type RequestOf } from '@attestry/service-kit';
+import { CLOCK, eventContext, idFor, IDS, Operation, sealForNew, type RequestOf } from '@attestry/service-kit';
 import { checkUser, createUser as decide } from '../user/user.decisions.js';
 import { user, userStream } from '../user/user.state.js';
 import { UsersReadModel } from '../user/users.read-model.js';
@@ -24,11 +24,9 @@ export class CreateUser {
     const tenantId = context.tenant.id;
     const userId = idFor(context, 'user', this.ids);
     const hasClaims = Object.keys(claims).length > 0;
-    const seal = !hasClaims
-      ? undefined
-      : context.idempotentCall
-        ? await sealIdempotently(this.sealing, tenantId, 'user', userId, text)
-        : this.sealing.sealWithNewKey(tenantId, 'user', userId, text);
+    const seal = hasClaims
+      ? await sealForNew(this.sealing, context, { tenantId, purpose: 'user', id: userId, text })
+      : undefined;
     const created = await this.streams.runDecision(
       user,
       userStream(tenantId, userId),
