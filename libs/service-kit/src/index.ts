@@ -22,6 +22,7 @@ export { ReplayedDestructions } from './followers/replayed-destructions.js';
 export { FailingRows, type FailingRowsOptions } from './followers/failing-rows.js';
 export { UnchangedRows } from './followers/unchanged-rows.js';
 export { PeriodicWork } from './followers/periodic-work.js';
+export { DueRowsJob, type DueRows, type DueRowsTerm } from './followers/due-rows.js';
 export { KeyRotation, type RotatedKeys } from './key-rotation/key-rotation.js';
 export { publishedKeysProjection, type KeyChange } from './key-rotation/published-keys.projection.js';
 export * from './process/admin-server.js';
