@@ -2,7 +2,7 @@ import type { ServiceDefinition } from '@attestry/service-kit';
 import { IssuanceModule } from './issuance.module.js';
 import { PUBLISHED } from './issuance.reactions.js';
 import { configurations } from './settings/credential-configuration/configurations.read-model.js';
-import { dueCertificates } from './certificates/renew-certificates/due-certificates.read-model.js';
+import { dueCertificates } from './certificates/renew-certificates/due-certificates.projection.js';
 import { preAuthorizedOffers } from './offers/pre-authorized-offers/pre-authorized-offers.read-model.js';
 import { sessionKeys } from './offers/session-keys/session-keys.js';
 import { publishedLists } from './status-lists/status-list/published-lists.read-model.js';

@@ -5,7 +5,6 @@ import { DocumentSigners } from './document-signers/document-signers.js';
 import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
 import { NewKeys } from './new-keys/new-keys.js';
-import { DueCertificates } from './renew-certificates/due-certificates.read-model.js';
 import { RenewCertificates } from './renew-certificates/renew-certificates.worker.js';
 
 export const certificatesProviders = [
@@ -15,7 +14,6 @@ export const certificatesProviders = [
   IssuerSigners,
   DocumentSigners,
   Crls,
-  DueCertificates,
   RenewCertificates,
   EncryptionKeys,
 ];

@@ -45,7 +45,6 @@ import {
 } from '@attestry/service-kit';
 import { CustomerIaca, hasOpenssl, readCrl, skipSuite, TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { DueCertificates } from '../renew-certificates/due-certificates.read-model.js';
 import { RenewCertificates } from '../renew-certificates/renew-certificates.worker.js';
 import { issuanceService } from '../../index.js';
 import { Crls } from './crls.js';
@@ -142,7 +141,7 @@ const load = (tenantId: string, docType = MDL) =>
 const leafOf = ({ certificate }: Awaited<ReturnType<typeof load>>) =>
   new X509Certificate(Buffer.from(certificate.x5c[0]!, 'base64'));
 const dueOf = async (tenantId: string, at = now()) =>
-  (await services.app.get(DueCertificates, { strict: false }).due(at, 1000))
+  (await services.app.get(RenewCertificates, { strict: false }).due(at, 1000))
     .filter((row) => row.tenant_id === tenantId)
     .map(({ kind }) => kind)
     .sort();

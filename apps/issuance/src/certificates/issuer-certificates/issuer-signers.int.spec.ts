@@ -33,7 +33,6 @@ import {
 } from '@attestry/service-kit';
 import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
 import { chosenEngines } from '@attestry/testing/services';
-import { DueCertificates } from '../renew-certificates/due-certificates.read-model.js';
 import { RenewCertificates } from '../renew-certificates/renew-certificates.worker.js';
 import { issuanceService } from '../../index.js';
 import { withdrawnDomains, withdrawnDomainsStream } from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
@@ -131,7 +130,7 @@ const lostLease = async () => {
   await acquireLease(former.name, 'later');
   return former;
 };
-const readModel = () => services.app.get(DueCertificates, { strict: false });
+const readModel = () => services.app.get(RenewCertificates, { strict: false });
 const isDue = async (tenantId: string, at = Date.now() + ahead) =>
   (await readModel().due(new Date(at), 1000)).some(
     ({ tenant_id, kind }) => tenant_id === tenantId && ['issuerSigner', 'replacedKey'].includes(kind),

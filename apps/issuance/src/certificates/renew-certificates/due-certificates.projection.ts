@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
-import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
+import { createTable, insertRows, type Projection } from '@attestry/read-model';
+import { purgingTenants } from '@attestry/service-kit';
 import type { Kysely } from 'kysely';
 import { credentialConfiguration } from '../../settings/credential-configuration/credential-configuration.state.js';
 import { replacedKeyDueAt as replacedEncryptionKeyDueAt } from '../encryption-keys/encryption-keys.decisions.js';
@@ -158,44 +157,3 @@ const removeRow = (db: Kysely<DueCertificateTables>, { tenant_id, kind, name }: 
     .where('kind', '=', kind)
     .where('name', '=', name)
     .executeTakeFirst();
-
-@Injectable()
-export class DueCertificates extends ReadModel<DueCertificateTables> {
-  constructor(readModels: ReadModels, health: Health) {
-    super(readModels, health, dueCertificates);
-  }
-
-  /** What is due, the first ones first. */
-  due(now: Date, limit: number): Promise<DueCertificate[]> {
-    return this.running.db
-      .selectFrom('issuance_due_certificates')
-      .selectAll()
-      .where('due_at', '<=', now.toISOString())
-      .orderBy('due_at')
-      .limit(limit)
-      .execute();
-  }
-
-  /** Unless it was renewed in the meantime. The times of events return with a rebuild. */
-  async postpone({ tenant_id, kind, name, due_at }: DueCertificate, until: Date): Promise<void> {
-    await this.running.db
-      .updateTable('issuance_due_certificates')
-      .set({ due_at: until.toISOString() })
-      .where('tenant_id', '=', tenant_id)
-      .where('kind', '=', kind)
-      .where('name', '=', name)
-      .where('due_at', '=', due_at)
-      .execute();
-  }
-
-  /** Removes what is not renewed any more, unless it was renewed in the meantime: the row would be due until its tenant is purged. */
-  async remove({ tenant_id, kind, name, due_at }: DueCertificate): Promise<void> {
-    await this.running.db
-      .deleteFrom('issuance_due_certificates')
-      .where('tenant_id', '=', tenant_id)
-      .where('kind', '=', kind)
-      .where('name', '=', name)
-      .where('due_at', '=', due_at)
-      .execute();
-  }
-}

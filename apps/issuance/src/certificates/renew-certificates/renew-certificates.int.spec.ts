@@ -33,7 +33,6 @@ import { issuanceService } from '../../index.js';
 import { issuerCertificates, issuerCertificatesStream } from '../issuer-certificates/issuer-certificates.state.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 import { mobileCertificates, mobileCertificatesStream } from '../mobile-certificates/mobile-certificates.state.js';
-import { DueCertificates } from './due-certificates.read-model.js';
 import { RenewCertificates } from './renew-certificates.worker.js';
 
 const DAY_MS = 86_400_000;
@@ -114,7 +113,7 @@ class Process {
   /** What is due when the projection has followed. */
   async due(...kinds: string[]): Promise<void> {
     const rows = async () =>
-      (await this.services.app.get(DueCertificates, { strict: false }).due(new Date(Date.now() + ahead), 100))
+      (await this.services.app.get(RenewCertificates, { strict: false }).due(new Date(Date.now() + ahead), 100))
         .map(({ kind }) => kind)
         .sort();
     await waitUntil(async () => (await rows()).join() === kinds.join(), { what: `${kinds.join()} to be due` });

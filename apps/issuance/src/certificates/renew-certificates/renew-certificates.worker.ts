@@ -1,112 +1,85 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  leaseFence,
-  Leases,
-  StaleEpoch,
-  type Clock,
-  type EventContext,
-  type Fence,
-  type Term,
-} from '@attestry/event-store';
+import { leaseFence, Leases, type Clock, type EventContext, type Fence } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
-import { CLOCK, FailingRows, Health, LOGGER, PeriodicWork, serviceContext, type Logger } from '@attestry/service-kit';
+import { ReadModels } from '@attestry/read-model';
+import { CLOCK, DueRowsJob, Health, LOGGER, serviceContext, type DueRows, type Logger } from '@attestry/service-kit';
 import { Crls } from '../document-signers/crls.js';
 import { DocumentSigners } from '../document-signers/document-signers.js';
 import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
-import { DueCertificates, type DueCertificate } from './due-certificates.read-model.js';
+import { dueCertificates, type DueCertificate, type DueCertificateTables } from './due-certificates.projection.js';
 
 const NAME = 'issuance.certificate-renewal';
+/** Also the shortest time between two attempts at one of them: what is due is still valid, for a day at least. */
 const PAUSE_MS = 60_000;
-/** Certificates and CRLs of one run; the next runs do the others. */
-const MOST = 100;
 /** Until the signer of a domain that the tenant has lost is due again. */
 const WITHDRAWN_MS = 86_400_000;
-/** Between two attempts at one of them: what is due is still valid, for a day at least. */
-const BACK_OFF = { firstMs: PAUSE_MS, maxMs: 15 * PAUSE_MS };
 
-/**
- * Replaces signers, CRLs and encryption keys that are due, and the CA of issuer signers, and destroys private keys a day after their last use.
- * What is due is still valid, for a day at least.
- */
+/** Replaces signers, CRLs and encryption keys that are due, and the CA of issuer signers, and destroys private keys a day after their last use. */
 @Injectable()
-export class RenewCertificates extends PeriodicWork {
-  private readonly failing: FailingRows;
-
+export class RenewCertificates extends DueRowsJob<DueCertificateTables> {
   constructor(
-    private readonly leases: Leases,
-    private readonly issuerSigners: IssuerSigners,
-    private readonly documentSigners: DocumentSigners,
-    private readonly crls: Crls,
-    private readonly encryptionKeys: EncryptionKeys,
-    private readonly dueCertificates: DueCertificates,
+    readModels: ReadModels,
+    leases: Leases,
+    issuerSigners: IssuerSigners,
+    documentSigners: DocumentSigners,
+    crls: Crls,
+    encryptionKeys: EncryptionKeys,
     health: Health,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super(leases, health, logger, { name: NAME, failure: 'renewing certificates failed', pauseMs: PAUSE_MS });
-    const [failure, recovery] = ['certificate not renewed', 'certificate no longer fails'];
-    this.failing = new FailingRows({ logger, failure, recovery, backOff: BACK_OFF });
-  }
-
-  protected override get fault(): string | undefined {
-    return this.failing.error;
-  }
-
-  async runJob(term: Pick<Term, 'lease' | 'isHeld'>): Promise<void> {
-    const fence = leaseFence(this.leases, term.lease!);
-    const outages: unknown[] = [];
-    for (const row of await this.dueCertificates.due(this.clock.now(), MOST)) {
-      if (!term.isHeld) return;
-      const fields = { tenantId: row.tenant_id, kind: row.kind, name: row.name };
-      const at = Object.values(fields).join(' ');
-      try {
-        await this.renew(row, serviceContext(NAME, row.tenant_id), fence);
-        this.failing.remove(at, fields);
-        // The projection changes it: it tells a signer that replaces another one from the first one of its issuer.
-        if (row.kind === 'issuerSigner') continue;
-      } catch (error) {
-        if (error instanceof StaleEpoch) throw error;
-        // Without its keys the tenant was deleted. Any other failure is tried again later, and holds up no other certificate.
-        if (!(error instanceof KeyNotFound)) {
-          const pauseMs = this.failing.add(at, error, fields);
-          if (pauseMs === undefined) outages.push(error);
-          else await this.dueCertificates.postpone(row, new Date(this.clock.now().getTime() + pauseMs));
-          continue;
-        }
+    const renew = ({ tenant_id: tenantId, kind, name }: DueCertificate, context: EventContext, fence: Fence) => {
+      switch (kind) {
+        case 'issuerSigner':
+          return issuerSigners.renew(tenantId, name, context, fence);
+        case 'replacedKey':
+          return issuerSigners.destroyReplacedKeys(tenantId, context, fence);
+        case 'encryptionKey':
+          return encryptionKeys.renew(tenantId, context, fence);
+        case 'replacedEncryptionKey':
+          return encryptionKeys.destroyReplacedKeys(tenantId, context, fence);
+        case 'endedKey':
+          return documentSigners.destroyEndedKeys(tenantId, context, fence);
+        case 'crl':
+          return crls.renew(tenantId, name, context, fence);
+        default:
+          return documentSigners.renew(tenantId, { iacaId: name, documents: kind }, context, fence);
       }
-      // A row that was renewed has another time, at the latest when the projection has followed.
-      await this.dueCertificates.remove(row);
-    }
-    if (outages.length) throw outages[0];
-  }
-
-  private async renew(row: DueCertificate, context: EventContext, fence: Fence) {
-    const { tenant_id: tenantId, kind, name } = row;
-    switch (kind) {
-      case 'issuerSigner':
+    };
+    const certificates: DueRows<DueCertificate> = {
+      table: 'issuance_due_certificates',
+      key: ['tenant_id', 'kind', 'name'],
+      order: 'due_at',
+      dueUpTo: (now) => now,
+      async handle(row, { lease }) {
+        const { tenant_id: tenantId, kind, name } = row;
         // Not under a domain that the tenant has lost, until it is verified again.
-        if (await this.issuerSigners.isWithdrawn(tenantId, name))
-          await this.dueCertificates.postpone(row, new Date(this.clock.now().getTime() + WITHDRAWN_MS));
-        else await this.issuerSigners.renew(tenantId, name, context, fence);
-        break;
-      case 'replacedKey':
-        await this.issuerSigners.destroyReplacedKeys(tenantId, context, fence);
-        break;
-      case 'encryptionKey':
-        await this.encryptionKeys.renew(tenantId, context, fence);
-        break;
-      case 'replacedEncryptionKey':
-        await this.encryptionKeys.destroyReplacedKeys(tenantId, context, fence);
-        break;
-      case 'endedKey':
-        await this.documentSigners.destroyEndedKeys(tenantId, context, fence);
-        break;
-      case 'crl':
-        await this.crls.renew(tenantId, name, context, fence);
-        break;
-      default:
-        await this.documentSigners.renew(tenantId, { iacaId: name, documents: kind }, context, fence);
-    }
+        if (kind === 'issuerSigner' && (await issuerSigners.isWithdrawn(tenantId, name)))
+          return new Date(clock.now().getTime() + WITHDRAWN_MS);
+        try {
+          await renew(row, serviceContext(NAME, tenantId), leaseFence(leases, lease!));
+        } catch (error) {
+          // Without its keys the tenant was deleted.
+          if (error instanceof KeyNotFound) return 'remove';
+          throw error;
+        }
+        // The projection changes it: it tells a signer that replaces another one from the first one of its issuer. Any other row that was
+        // renewed has another time, at the latest when the projection has followed.
+        return kind === 'issuerSigner' ? 'keep' : 'remove';
+      },
+      failure: 'certificate not renewed',
+      recovery: 'certificate no longer fails',
+    };
+    super(
+      { readModels, leases, health, clock, logger },
+      {
+        name: NAME,
+        failure: 'renewing certificates failed',
+        pauseMs: PAUSE_MS,
+        projection: dueCertificates,
+        rows: [certificates],
+      },
+    );
   }
 }

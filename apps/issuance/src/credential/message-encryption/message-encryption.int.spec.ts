@@ -33,7 +33,6 @@ import {
   credentialConfiguration,
   credentialConfigurationStream,
 } from '../../settings/credential-configuration/credential-configuration.state.js';
-import { DueCertificates } from '../../certificates/renew-certificates/due-certificates.read-model.js';
 import { RenewCertificates } from '../../certificates/renew-certificates/renew-certificates.worker.js';
 import { EncryptionKeys } from '../../certificates/encryption-keys/encryption-keys.js';
 import { encryptionKeys, encryptionKeysStream } from '../../certificates/encryption-keys/encryption-keys.state.js';
@@ -137,7 +136,7 @@ const runJob = async () =>
 const untilDue = (tenantId: string, wanted: string) =>
   waitUntil(
     async () =>
-      (await services.app.get(DueCertificates, { strict: false }).due(new Date(Date.now() + ahead), 1000)).some(
+      (await services.app.get(RenewCertificates, { strict: false }).due(new Date(Date.now() + ahead), 1000)).some(
         ({ tenant_id, kind }) => tenant_id === tenantId && kind === wanted,
       ),
     { what: `${wanted} to be due` },

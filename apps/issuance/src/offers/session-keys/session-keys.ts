@@ -1,16 +1,8 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Leases, readEvent, Streams, type Clock } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
-import { createTable, insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
-import {
-  CLOCK,
-  Health,
-  LOGGER,
-  PeriodicWork,
-  serviceContext,
-  startProjection,
-  type Logger,
-} from '@attestry/service-kit';
+import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
+import { CLOCK, DueRowsJob, Health, LOGGER, serviceContext, type DueRows, type Logger } from '@attestry/service-kit';
 import { sql, type Transaction } from 'kysely';
 import type { AuthorizationOfferEvent } from '../../sessions/authorization-offer/authorization-offer.events.js';
 import { authorizationOffer } from '../../sessions/authorization-offer/authorization-offer.state.js';
@@ -180,10 +172,9 @@ export const sessionKeys: Projection<SessionKeyTables> = {
 
 const NAME = 'issuance.session-key-sweep';
 const SWEEP_MS = 10_000;
-const BATCH = 500;
 /** An exchange that began before a code expired is stored by then: its token keeps the key. */
 const EXCHANGE_MS = 60_000;
-/** How long events stored before a sweep may take to appear in the read model. */
+/** A token that is not projected yet must not lose its session's key. */
 const CATCH_UP_MS = 10_000;
 
 /**
@@ -193,86 +184,49 @@ const CATCH_UP_MS = 10_000;
  * those again is no error.
  */
 @Injectable()
-export class SessionKeys extends PeriodicWork implements OnModuleInit {
-  running!: RunningProjection<SessionKeyTables>;
-
+export class SessionKeys extends DueRowsJob<SessionKeyTables> {
   constructor(
-    private readonly readModels: ReadModels,
+    readModels: ReadModels,
     leases: Leases,
-    private readonly streams: Streams,
-    private readonly sealing: Sealing,
+    streams: Streams,
+    sealing: Sealing,
     health: Health,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super(leases, health, logger, {
-      name: NAME,
-      failure: 'destroying keys of ended sessions failed',
-      pauseMs: SWEEP_MS,
-    });
-  }
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, sessionKeys);
-  }
-
-  async runJob(): Promise<void> {
-    await this.sweep();
-  }
-
-  /** Destroys the keys that are due; returns their number. */
-  async sweep(): Promise<number> {
-    const due = new Date(this.clock.now().getTime() - EXCHANGE_MS).toISOString();
-    // A token that is not projected yet must not lose its session's key. Tables of an earlier release do not have its time.
-    if (!(await this.running.waitForHead(CATCH_UP_MS)) || !this.running.readsOwnVersion) return 0;
-    let destroyed = 0;
-    /** Sessions whose user could not be ended: they wait for the next run and hold up no others. */
-    const failed: string[] = [];
-    let failure: unknown;
-    for (;;) {
-      let next = this.running.db
-        .selectFrom('issuance_session_keys')
-        .selectAll()
-        .where('rights_end_at', '<', due)
-        .where('deferred_until', '<', due);
-      if (failed.length) next = next.where('session_id', 'not in', failed);
-      const rows = await next.orderBy('rights_end_at').limit(BATCH).execute();
-      const tenants = Map.groupBy(rows, (row) => row.tenant_id);
-      for (const [tenantId, sessions] of tenants) {
+    const endedSessions: DueRows<Row> = {
+      table: 'issuance_session_keys',
+      key: ['session_id', 'tenant_id'],
+      order: 'rights_end_at',
+      dueUpTo: (now) => new Date(now.getTime() - EXCHANGE_MS),
+      also: { column: 'deferred_until', is: 'due' },
+      prepare: (tenantId, sessions) => {
         const ids = sessions.map((row) => row.session_id);
-        await this.sealing.destroyDataKeys(tenantId, ids);
-        const ended = await Promise.allSettled(
-          sessions.map(async ({ new_user_id: userId }) => userId && (await this.expireUser(tenantId, userId))),
-        );
-        const done = ids.filter((id, index) => {
-          const outcome = ended[index]!;
-          if (outcome.status === 'fulfilled') return true;
-          failure ??= outcome.reason;
-          failed.push(id);
-          return false;
-        });
-        if (done.length)
-          await this.running.db
-            .deleteFrom('issuance_session_keys')
-            .where('tenant_id', '=', tenantId)
-            .where('session_id', 'in', done)
-            .where('rights_end_at', '<', due)
-            .where('deferred_until', '<', due)
-            .execute();
-      }
-      destroyed += rows.length;
-      if (rows.length < BATCH || failed.length >= BATCH) break;
-    }
-    if (failed.length) throw new Error(`${failed.length} users of ended offers not ended`, { cause: failure });
-    return destroyed;
-  }
-
-  private async expireUser(tenantId: string, userId: string): Promise<void> {
-    await this.streams.runDecision(
-      user,
-      userStream(tenantId, userId),
-      (state) => expireUser(state, userId),
-      serviceContext(NAME, tenantId),
+        return sealing.destroyDataKeys(tenantId, ids);
+      },
+      async handle({ tenant_id: tenantId, new_user_id: userId }) {
+        if (userId)
+          await streams.runDecision(
+            user,
+            userStream(tenantId, userId),
+            (state) => expireUser(state, userId),
+            serviceContext(NAME, tenantId),
+          );
+        return 'remove';
+      },
+      failure: 'ended session not swept',
+      recovery: 'ended session no longer fails to be swept',
+    };
+    super(
+      { readModels, leases, health, clock, logger },
+      {
+        name: NAME,
+        failure: 'destroying keys of ended sessions failed',
+        pauseMs: SWEEP_MS,
+        projection: sessionKeys,
+        catchUpMs: CATCH_UP_MS,
+        rows: [endedSessions],
+      },
     );
   }
 }

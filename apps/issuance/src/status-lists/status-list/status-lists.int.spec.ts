@@ -74,7 +74,7 @@ import { cdeEncodeOptions, decode, encode, type Tag } from 'cbor2';
 import fc from 'fast-check';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { DocumentSigners } from '../../certificates/document-signers/document-signers.js';
-import { DueCertificates } from '../../certificates/renew-certificates/due-certificates.read-model.js';
+import { RenewCertificates } from '../../certificates/renew-certificates/renew-certificates.worker.js';
 import { statusSeriesOf } from '../../formats/status-series.js';
 import { issuanceService } from '../../index.js';
 import { IssuerSigners } from '../../certificates/issuer-certificates/issuer-signers.js';
@@ -1519,7 +1519,7 @@ describe('a status list of mobile documents', () => {
     const dueOf = async (days: number) =>
       (
         await services.app
-          .get(DueCertificates, { strict: false })
+          .get(RenewCertificates, { strict: false })
           .due(new Date(Date.now() + days * 86_400_000), 100_000)
       )
         .filter((row) => row.tenant_id === tenantId)

@@ -1,14 +1,14 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Leases, readEvent, type Clock, type RecordedEvent } from '@attestry/event-store';
-import { createTable, insertRows, ReadModels, type Projection, type RunningProjection } from '@attestry/read-model';
+import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
 import {
   CLOCK,
+  DueRowsJob,
   Health,
   LOGGER,
-  PeriodicWork,
   purgingTenants,
   serviceContext,
-  startProjection,
+  type DueRows,
   type Logger,
 } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
@@ -133,64 +133,42 @@ export const tokenFamilies: Projection<TokenFamilyTables> = purgingTenants('issu
 
 const NAME = 'issuance.token-family-sweep';
 const SWEEP_MS = 10_000;
-const BATCH = 500;
 
 /**
  * Ends the families of deleted persons and of disabled or deleted wallets, with their sessions' tokens and keys; until then each request is
  * refused for its person or wallet. An expired family needs no event: the end of its refresh token is in its first one.
  */
 @Injectable()
-export class FamilySweep extends PeriodicWork implements OnModuleInit {
-  private running!: RunningProjection<TokenFamilyTables>;
-
+export class FamilySweep extends DueRowsJob<TokenFamilyTables> {
   constructor(
-    private readonly readModels: ReadModels,
+    readModels: ReadModels,
     leases: Leases,
-    private readonly families: TokenFamilies,
+    families: TokenFamilies,
     health: Health,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super(leases, health, logger, { name: NAME, failure: 'ending token families failed', pauseMs: SWEEP_MS });
-  }
-
-  async onModuleInit(): Promise<void> {
-    this.running = await startProjection(this.readModels, this.health, tokenFamilies);
-  }
-
-  async runJob(): Promise<void> {
-    await this.sweep();
-  }
-
-  /** Ends the families that are due; returns their number. */
-  async sweep(): Promise<number> {
-    if (!this.running.readsOwnVersion) return 0;
-    const { db } = this.running;
-    let swept = 0;
-    /** Families that could not be ended: they wait for the next run and hold up no others. */
-    const failed: string[] = [];
-    let failure: unknown;
-    for (;;) {
-      let next = db.selectFrom('issuance_token_families').selectAll();
-      next = next.where('due_at', '<=', this.clock.now().toISOString());
-      if (failed.length) next = next.where('id', 'not in', failed);
-      const due = await next.orderBy('due_at').limit(BATCH).execute();
-      for (const { tenant_id: tenantId, id, session_id: sessionId, end_reason: reason } of due)
-        try {
-          if (reason) await this.families.endSession(tenantId, sessionId, reason, serviceContext(NAME, tenantId));
-          await db
-            .deleteFrom('issuance_token_families')
-            .where('id', '=', id)
-            .where('tenant_id', '=', tenantId)
-            .execute();
-          swept++;
-        } catch (error) {
-          failure ??= error;
-          failed.push(id);
-        }
-      if (due.length < BATCH || failed.length >= BATCH) break;
-    }
-    if (failed.length) throw new Error(`${failed.length} token families not ended`, { cause: failure });
-    return swept;
+    const familiesDue: DueRows<Row> = {
+      table: 'issuance_token_families',
+      key: ['id', 'tenant_id'],
+      order: 'due_at',
+      dueUpTo: (now) => now,
+      async handle({ tenant_id: tenantId, session_id: sessionId, end_reason: reason }) {
+        if (reason) await families.endSession(tenantId, sessionId, reason, serviceContext(NAME, tenantId));
+        return 'remove';
+      },
+      failure: 'token family not ended',
+      recovery: 'token family no longer fails to be ended',
+    };
+    super(
+      { readModels, leases, health, clock, logger },
+      {
+        name: NAME,
+        failure: 'ending token families failed',
+        pauseMs: SWEEP_MS,
+        projection: tokenFamilies,
+        rows: [familiesDue],
+      },
+    );
   }
 }

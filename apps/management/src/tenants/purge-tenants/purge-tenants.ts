@@ -1,15 +1,15 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { Leases, Streams, type Clock, type Term } from '@attestry/event-store';
+import { Inject, Injectable } from '@nestjs/common';
+import { Leases, Streams, type Clock } from '@attestry/event-store';
 import { KeyVault } from '@attestry/keys';
-import { ReadModels, type RunningProjection } from '@attestry/read-model';
+import { ReadModels } from '@attestry/read-model';
 import {
   CLOCK,
+  DueRowsJob,
   Health,
   LOGGER,
-  PeriodicWork,
   PlatformConfig,
   serviceContext,
-  startProjection,
+  type DueRows,
   type Logger,
 } from '@attestry/service-kit';
 import { purgedUpTo, purgeTenant } from '../tenant/tenant.decisions.js';
@@ -18,8 +18,6 @@ import { deletedTenants, type DeletedTenantTables } from './deleted-tenants.proj
 
 const NAME = 'management.purge';
 const PAUSE_MS = 60_000;
-/** Tenants of one run; the next runs do the others. */
-const MOST = 100;
 
 /**
  * Purges tenants that were deleted `TENANT_PURGE_DAYS` ago. The keys are destroyed first: everything sealed becomes unreadable, in events,
@@ -28,52 +26,48 @@ const MOST = 100;
  * stream refuses its event at the expected revision.
  */
 @Injectable()
-export class PurgeTenants extends PeriodicWork implements OnModuleInit {
-  private projected!: RunningProjection<DeletedTenantTables>;
-
+export class PurgeTenants extends DueRowsJob<DeletedTenantTables> {
   constructor(
-    private readonly readModels: ReadModels,
+    readModels: ReadModels,
     leases: Leases,
-    private readonly streams: Streams,
-    private readonly vault: KeyVault,
-    private readonly config: PlatformConfig,
+    streams: Streams,
+    vault: KeyVault,
+    config: PlatformConfig,
     health: Health,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
-    super(leases, health, logger, {
-      name: NAME,
-      failure: 'purging tenants failed',
-      pauseMs: PAUSE_MS,
-    });
-  }
-
-  async onModuleInit(): Promise<void> {
-    this.projected = await startProjection(this.readModels, this.health, deletedTenants);
-  }
-
-  async runJob(term: Term): Promise<void> {
-    const due = await this.projected.db
-      .selectFrom('deleted_tenant')
-      .select('id')
-      .where('deleted_at', '<=', purgedUpTo(this.clock.now(), this.config.tenantPurgeDays))
-      .orderBy('deleted_at')
-      .limit(MOST)
-      .execute();
-    for (const { id } of due) if (term.isHeld) await this.purge(id);
-  }
-
-  private async purge(tenantId: string): Promise<void> {
-    const { state } = await this.streams.load(tenant, tenantStream(tenantId));
-    // The list may lag; keys of a tenant that is not deleted are never destroyed.
-    if (state.status !== 'deleted') return;
-    await this.vault.destroyTenant(tenantId);
-    await this.streams.runDecision(
-      tenant,
-      tenantStream(tenantId),
-      (current) => purgeTenant(current, { tenantId }, { now: this.clock.now().toISOString() }),
-      serviceContext(NAME, tenantId),
+    const deleted: DueRows<DeletedTenantTables['deleted_tenant']> = {
+      table: 'deleted_tenant',
+      key: ['id'],
+      order: 'deleted_at',
+      dueUpTo: (now) => new Date(purgedUpTo(now, config.tenantPurgeDays)),
+      async handle({ id: tenantId }) {
+        const { state } = await streams.load(tenant, tenantStream(tenantId));
+        // The list may lag; keys of a tenant that is not deleted are never destroyed.
+        if (state.status !== 'deleted') return 'keep';
+        await vault.destroyTenant(tenantId);
+        await streams.runDecision(
+          tenant,
+          tenantStream(tenantId),
+          (current) => purgeTenant(current, { tenantId }, { now: clock.now().toISOString() }),
+          serviceContext(NAME, tenantId),
+        );
+        logger.info({ tenantId }, 'tenant purged');
+        return 'keep';
+      },
+      failure: 'tenant not purged',
+      recovery: 'tenant no longer fails to be purged',
+    };
+    super(
+      { readModels, leases, health, clock, logger },
+      {
+        name: NAME,
+        failure: 'purging tenants failed',
+        pauseMs: PAUSE_MS,
+        projection: deletedTenants,
+        rows: [deleted],
+      },
     );
-    this.logger.info({ tenantId }, 'tenant purged');
   }
 }
