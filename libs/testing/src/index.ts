@@ -37,6 +37,7 @@ export * from './nats-server.js';
 export * from './openid-provider.js';
 export { startProviderProcess, type ProviderProcess } from './provider-process.js';
 export * from './otlp-receiver.js';
+export * from './project-events.js';
 export * from './describe-on-postgres.js';
 export * from './platform-process.js';
 export * from './postgres-server.js';

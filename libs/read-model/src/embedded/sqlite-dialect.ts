@@ -120,8 +120,8 @@ class SqliteThreadDriver implements Driver {
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Inserts and deletes of many rows (`insertRows`, `BatchedRows`): callers use no result of them. */
-const WRITES_ROWS = /^(insert into|delete from) /;
+/** Statements of `insertRows`, `BatchedRows` and declared projections: callers use no result of them. */
+const WRITES_ROWS = /^(insert into|delete from|update) /;
 const BEGIN: QueryArgs = { sql: 'BEGIN IMMEDIATE', parameters: [] };
 const COMMIT: QueryArgs = { sql: 'COMMIT', parameters: [] };
 

@@ -1,21 +1,9 @@
 import type { ServiceName } from '@attestry/contracts';
-import type { Aggregate, RecordedEvent, Streams } from '@attestry/event-store';
-import type { SelectiveProjection } from '@attestry/read-model';
+import type { RecordedEvent, Streams } from '@attestry/event-store';
+import { purgedTenant, type PurgedTenantEvent, type SelectiveProjection } from '@attestry/read-model';
 import type { Kysely } from 'kysely';
 import { serviceContext } from '../operations/event-context.js';
 import type { Reactions } from './reactions.js';
-
-type PurgedTenantEvent = { type: 'TenantForgotten'; data: { tenantId: string } };
-type PurgedTenantState = { status: 'present' | 'purged' };
-
-/** Records in a service's own streams that a tenant was purged: its projections delete the rows, also in a rebuild. */
-export const purgedTenant = (service: ServiceName): Aggregate<PurgedTenantState, PurgedTenantEvent> => ({
-  // Categories have no hyphen.
-  category: `${service.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())}ForgottenTenant`,
-  initial: { status: 'present' },
-  types: { TenantForgotten: 1 },
-  evolve: () => ({ status: 'purged' }),
-});
 
 /** Records every purged tenant in the service's own streams. `name` is the consumer's; permanent. */
 export const recordPurgedTenants = (

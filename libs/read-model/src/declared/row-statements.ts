@@ -1,0 +1,106 @@
+import { SqliteAdapter, sql, type RawBuilder, type Transaction } from 'kysely';
+import { storableText } from '../postgres/storable-text.js';
+import { Below, type AnyRow, type AnyTable, type AnyWhere } from './tables.js';
+
+type Trx = Transaction<unknown>;
+
+/**
+ * Rows are sent as one JSON parameter, of which the database makes rows again: compiling and binding thousands of parameters cost more
+ * than the statement itself. `column` is the value of a column in these rows.
+ */
+interface SentRows {
+  rows: RawBuilder<unknown>;
+  column(name: string): RawBuilder<unknown>;
+}
+
+const isSqlite = (trx: Trx) => trx.getExecutor().adapter instanceof SqliteAdapter;
+
+const send = (trx: Trx, { name }: AnyTable, columns: readonly string[], rows: readonly AnyRow[]): SentRows => {
+  if (isSqlite(trx)) {
+    const values = JSON.stringify(rows.map((row) => columns.map((column) => row[column])));
+    return {
+      rows: sql`json_each(${values}) as k`,
+      column: (column) => sql.raw(`k.value ->> ${columns.indexOf(column)}`),
+    };
+  }
+  const values = JSON.stringify(
+    rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]]))),
+    (_name, value: unknown) => (typeof value === 'string' ? storableText(value) : value),
+  );
+  return {
+    rows: sql`json_populate_recordset(null::${sql.table(name)}, ${values}) as k`,
+    column: (column) => sql.ref(`k.${column}`),
+  };
+};
+
+const names = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
+const hasKey = ({ key }: AnyTable, sent: SentRows) =>
+  sql.join(
+    key.map((column) => sql`${sql.ref(`r.${column}`)} = ${sent.column(column)}`),
+    sql` and `,
+  );
+
+/** The rows that exist of these keys. */
+export const selectRows = async (trx: Trx, table: AnyTable, keys: readonly AnyRow[]): Promise<AnyRow[]> => {
+  const sent = send(trx, table, table.key, keys);
+  // SQLite looks up each key, whatever it expects of the table.
+  const { rows } = await sql<AnyRow>`select ${sql.join(table.columns.map((column) => sql.ref(`r.${column}`)))}
+    from ${sent.rows} cross join ${sql.table(table.name)} as r where ${hasKey(table, sent)}`.execute(trx);
+  return rows;
+};
+
+/** Inserts rows; existing ones stay, or are replaced. */
+export const insertAll = async (
+  trx: Trx,
+  table: AnyTable,
+  rows: readonly AnyRow[],
+  replaces: boolean,
+): Promise<void> => {
+  if (!rows.length) return;
+  const { name, columns, key } = table;
+  const sent = send(trx, table, columns, rows);
+  const others = columns.filter((column) => !key.includes(column));
+  const excluded = others.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
+  const action = replaces && others.length ? sql`(${names(key)}) do update set ${sql.join(excluded)}` : sql`do nothing`;
+  await sql`insert into ${sql.table(name)} (${names(columns)})
+    select ${sql.join(columns.map((column) => sent.column(column)))} from ${sent.rows} where true
+    on conflict ${action}`.execute(trx);
+};
+
+export const deleteRows = async (trx: Trx, table: AnyTable, keys: readonly AnyRow[]): Promise<void> => {
+  if (!keys.length) return;
+  const sent = send(trx, table, table.key, keys);
+  const selected = sql`select ${sql.join(table.key.map((column) => sent.column(column)))} from ${sent.rows}`;
+  await sql`delete from ${sql.table(table.name)} where (${names(table.key)}) in (${selected})`.execute(trx);
+};
+
+/** Sets some columns of rows. */
+export const updateRows = async (
+  trx: Trx,
+  table: AnyTable,
+  changed: readonly string[],
+  rows: readonly AnyRow[],
+): Promise<void> => {
+  const sent = send(trx, table, [...table.key, ...changed], rows);
+  const values = changed.map((column) => sql`${sql.ref(column)} = ${sent.column(column)}`);
+  await sql`update ${sql.table(table.name)} as r set ${sql.join(values)} from ${sent.rows}
+    where ${hasKey(table, sent)}`.execute(trx);
+};
+
+const condition = (where: AnyWhere) =>
+  sql.join(
+    Object.entries(where).map(([column, value]) => {
+      if (value === null) return sql`${sql.ref(column)} is null`;
+      return value instanceof Below ? sql`${sql.ref(column)} < ${value.text}` : sql`${sql.ref(column)} = ${value}`;
+    }),
+    sql` and `,
+  );
+
+export const deleteWhere = async (trx: Trx, { name }: AnyTable, where: AnyWhere): Promise<void> => {
+  await sql`delete from ${sql.table(name)} where ${condition(where)}`.execute(trx);
+};
+
+export const updateWhere = async (trx: Trx, { name }: AnyTable, where: AnyWhere, values: AnyRow): Promise<void> => {
+  const set = Object.entries(values).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
+  await sql`update ${sql.table(name)} set ${sql.join(set)} where ${condition(where)}`.execute(trx);
+};

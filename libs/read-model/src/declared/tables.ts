@@ -1,0 +1,109 @@
+import type { TableColumns } from '../create-table.js';
+
+/** Less than a text. */
+export class Below {
+  constructor(readonly text: string) {}
+}
+/** In a condition: the column is less than this, as times in RFC 3339 are. */
+export const below = (text: string): Below => new Below(text);
+
+/** Columns that have these values, all of them. */
+export type Where<Row> = {
+  readonly [Column in keyof Row]?: Row[Column] | (Row[Column] extends string ? Below : never);
+};
+
+export type AnyRow = Readonly<Record<string, string | number | null>>;
+export type AnyWhere = Readonly<Record<string, string | number | null | Below>>;
+
+/**
+ * What an event changes.
+ * - insert: unless a row with this key exists
+ * - put: replaces the row with this key, if any
+ * - set: of the rows with these values; nothing without one
+ * - remove: the rows with these values
+ * - with: what follows from the row with this key; nothing without one
+ */
+export type Change =
+  | { readonly kind: 'insert' | 'put'; readonly table: AnyTable; readonly row: AnyRow }
+  | { readonly kind: 'set'; readonly table: AnyTable; readonly where: AnyWhere; readonly values: AnyRow }
+  | { readonly kind: 'remove'; readonly table: AnyTable; readonly where: AnyWhere }
+  | { readonly kind: 'with'; readonly table: AnyTable; readonly where: AnyWhere; then(row: never): Changes };
+
+/** In order. */
+export type Changes = Change | readonly Changes[];
+
+export interface AnyTable {
+  readonly name: string;
+  /** All columns. */
+  readonly columns: readonly string[];
+  /** Columns of the primary key. */
+  readonly key: readonly string[];
+  /** Columns with which the key or an index begins. */
+  readonly leading: ReadonlySet<string>;
+  readonly declared: TableColumns<never>;
+}
+
+/**
+ * A table of a projection, and what events change in it. Where the values of `set` and `remove` have all columns of the key, further ones
+ * are a condition on this row; where they do not, they are those of any number of rows, and begin the key or an index.
+ */
+export class DeclaredTable<Row> implements AnyTable {
+  readonly columns: readonly string[];
+  readonly key: readonly string[];
+  readonly leading: ReadonlySet<string>;
+  readonly declared: TableColumns<never>;
+
+  constructor(
+    readonly name: string,
+    declared: TableColumns<Row>,
+  ) {
+    const { text, nullableText = [], integer = [], nullableInteger = [], primaryKey, indexes = {} } = declared;
+    this.columns = [...text, ...nullableText, ...integer, ...nullableInteger];
+    this.key = primaryKey;
+    this.leading = new Set([primaryKey, ...Object.values(indexes)].map(([first]) => first!));
+    this.declared = declared as unknown as TableColumns<never>;
+  }
+
+  insert(row: Row): Change {
+    return { kind: 'insert', table: this, row: row as AnyRow };
+  }
+
+  put(row: Row): Change {
+    return { kind: 'put', table: this, row: row as AnyRow };
+  }
+
+  set(where: Where<Row>, values: Partial<Row>): Change {
+    return { kind: 'set', table: this, where: this.found(where), values: values as AnyRow };
+  }
+
+  remove(where: Where<Row>): Change {
+    return { kind: 'remove', table: this, where: this.found(where) };
+  }
+
+  /** Changes that depend on a row. Columns beside those of the key are a condition on it. */
+  with(where: Where<Row>, then: (row: Row) => Changes): Change {
+    const missing = this.key.filter((column) => !(column in where));
+    if (missing.length)
+      throw new Error(`${this.name}: a row is named by all columns of its key, also ${missing.join()}`);
+    return { kind: 'with', table: this, where: where as AnyWhere, then };
+  }
+
+  /** An event must not cost a search of the whole table. */
+  private found(where: Where<Row>): AnyWhere {
+    if (!Object.keys(where).some((column) => this.leading.has(column)))
+      throw new Error(
+        `${this.name}: neither the key nor an index begins with ${Object.keys(where).join() || 'nothing'}`,
+      );
+    return where as AnyWhere;
+  }
+}
+
+export type DeclaredTables<Tables> = { readonly [Name in keyof Tables & string]: DeclaredTable<Tables[Name]> };
+
+/** Tables of a projection, with the types of their columns: `const { thing } = declareTables<ThingTables>({ thing: { … } })`. */
+export const declareTables = <Tables>(declared: {
+  readonly [Name in keyof Tables & string]: TableColumns<Tables[Name]>;
+}): DeclaredTables<Tables> =>
+  Object.fromEntries(
+    Object.entries(declared).map(([name, columns]) => [name, new DeclaredTable(name, columns as TableColumns<never>)]),
+  ) as unknown as DeclaredTables<Tables>;
