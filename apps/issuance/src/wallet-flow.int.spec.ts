@@ -802,7 +802,7 @@ describe('the user of an offer that keeps nothing', () => {
     expect(await keys().sweep()).toBe(0);
   });
 
-  it('that cannot be ended waits for the next run and holds up no other', async () => {
+  it('that cannot be ended is tried again ten seconds later and holds up no other', async () => {
     const [broken, other] = [await offer({ credentials: [jwtVc] }), await offer({ credentials: [jwtVc] })];
     const { streams } = engines;
     const runDecision = streams.runDecision.bind(streams);
@@ -811,11 +811,12 @@ describe('the user of an offer that keeps nothing', () => {
         ? Promise.reject(new Error('engine fault'))
         : runDecision(aggregate, stream, ...more);
     try {
-      await expect(expire()).rejects.toThrow('1 users of ended offers not ended');
+      await expire();
     } finally {
       streams.runDecision = runDecision;
     }
     expect([await typesOf(broken.userId), await typesOf(other.userId)]).toEqual([[], ['UserExpired']]);
+    ahead += 10_000;
     await keys().sweep();
     expect(await typesOf(broken.userId)).toEqual(['UserExpired']);
   });
