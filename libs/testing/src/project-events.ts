@@ -1,19 +1,28 @@
 import assert from 'node:assert/strict';
 import { anEvent, type DomainEvent, type RecordedEvent } from '@attestry/event-store';
-import { Below, type Change, type DeclaredProjection } from '@attestry/read-model';
+import type { Change, DeclaredProjection, EventSource } from '@attestry/read-model';
 
 type Row = Record<string, string | number | null>;
 
+/** Members that a projection does not read may be missing. */
+type Some<Data> = Data extends readonly (infer Entry)[]
+  ? readonly Entry[]
+  : Data extends object
+    ? { [Member in keyof Data]?: Some<Data[Member]> }
+    : Data;
+
 /** An event, and what of its source matters: by default tenant `t1`, stream id `s1`, its place among the given events as revision. */
-export type GivenEvent<Event extends DomainEvent> = Event & {
-  of?: { tenantId?: string; id?: string; revision?: number; eventId?: string; occurredAt?: string; requestId?: string };
-};
+export type GivenEvent<Event extends DomainEvent> = Event extends DomainEvent
+  ? { type: Event['type']; data: Some<Event['data']>; of?: Partial<EventSource> }
+  : never;
 
 export interface ProjectedRows<Tables> {
   /** Exactly these rows are in the tables, in any order; tables that are not named have none. */
   expectRows(expected: { readonly [Name in keyof Tables]?: readonly Tables[Name][] }): void;
   readonly rows: Record<keyof Tables & string, Row[]>;
 }
+
+const isText = (value: unknown): value is { text: string } => typeof value === 'object' && value !== null;
 
 /** Changes as they are defined, row by row: what a database is to have in the end. */
 export class RowsInMemory {
@@ -25,7 +34,7 @@ export class RowsInMemory {
     this.tables.set(name, rows);
     const isFound = (row: Row, values: Readonly<Record<string, unknown>>) =>
       Object.entries(values).every(([column, value]) =>
-        value instanceof Below ? row[column]! < value.text : row[column] === value,
+        isText(value) ? row[column]! < value.text : row[column] === value,
       );
     switch (change.kind) {
       case 'insert':
@@ -64,9 +73,9 @@ export class RowsInMemory {
  */
 export const projected =
   <Tables, Event extends DomainEvent>(projection: DeclaredProjection<Tables, Event>) =>
-  (...events: readonly GivenEvent<Event>[]): ProjectedRows<Tables> => {
+  (...events: GivenEvent<Event>[]): ProjectedRows<Tables> => {
     const memory = new RowsInMemory();
-    for (const [at, { type, data, of = {} }] of events.entries()) {
+    for (const [at, { type, data, of = {} }] of (events as readonly GivenEvent<DomainEvent>[]).entries()) {
       const { tenantId = 't1', id = 's1', revision = at, eventId, requestId, occurredAt } = of;
       const aggregate = projection.aggregates.find(({ types }) => Object.hasOwn(types, type));
       assert.ok(aggregate, `no aggregate of ${projection.name} has the event ${type}`);

@@ -77,10 +77,8 @@ export const defineProjection = <Tables, const Aggregates extends readonly AnyAg
   const purges: Handler<PurgedTenantEvent> = ({ data: { tenantId } }) =>
     declared.map((table) => (table as DeclaredTable<{ tenant_id: string }>).remove({ tenant_id: tenantId }));
   for (const table of declared)
-    if (!outlivesTenant && !table.leading.has('tenant_id'))
-      throw new Error(
-        `${name}: neither the key nor an index of ${table.name} begins with tenant_id, for the purge of a tenant`,
-      );
+    if (!outlivesTenant && !table.columns.includes('tenant_id'))
+      throw new Error(`${name}: ${table.name} has no column tenant_id, for the purge of a tenant`);
   const followed: readonly AnyAggregate[] = outlivesTenant ? aggregates : [...aggregates, purged];
   const byCategory = new Map(followed.map((aggregate) => [aggregate.category, aggregate]));
   const handlers = new Map(Object.entries({ ...on, ...(!outlivesTenant && { TenantForgotten: purges }) }));

@@ -38,29 +38,25 @@ export interface AnyTable {
   readonly columns: readonly string[];
   /** Columns of the primary key. */
   readonly key: readonly string[];
-  /** Columns with which the key or an index begins. */
-  readonly leading: ReadonlySet<string>;
   readonly declared: TableColumns<never>;
 }
 
 /**
  * A table of a projection, and what events change in it. Where the values of `set` and `remove` have all columns of the key, further ones
- * are a condition on this row; where they do not, they are those of any number of rows, and begin the key or an index.
+ * are a condition on this row; where they do not, they are those of any number of rows: a prefix of the key, or what an index begins with.
  */
 export class DeclaredTable<Row> implements AnyTable {
   readonly columns: readonly string[];
   readonly key: readonly string[];
-  readonly leading: ReadonlySet<string>;
   readonly declared: TableColumns<never>;
 
   constructor(
     readonly name: string,
     declared: TableColumns<Row>,
   ) {
-    const { text, nullableText = [], integer = [], nullableInteger = [], primaryKey, indexes = {} } = declared;
+    const { text, nullableText = [], integer = [], nullableInteger = [], primaryKey } = declared;
     this.columns = [...text, ...nullableText, ...integer, ...nullableInteger];
     this.key = primaryKey;
-    this.leading = new Set([primaryKey, ...Object.values(indexes)].map(([first]) => first!));
     this.declared = declared as unknown as TableColumns<never>;
   }
 
@@ -73,11 +69,11 @@ export class DeclaredTable<Row> implements AnyTable {
   }
 
   set(where: Where<Row>, values: Partial<Row>): Change {
-    return { kind: 'set', table: this, where: this.found(where), values: values as AnyRow };
+    return { kind: 'set', table: this, where: where as AnyWhere, values: values as AnyRow };
   }
 
   remove(where: Where<Row>): Change {
-    return { kind: 'remove', table: this, where: this.found(where) };
+    return { kind: 'remove', table: this, where: where as AnyWhere };
   }
 
   /** Changes that depend on a row. Columns beside those of the key are a condition on it. */
@@ -86,15 +82,6 @@ export class DeclaredTable<Row> implements AnyTable {
     if (missing.length)
       throw new Error(`${this.name}: a row is named by all columns of its key, also ${missing.join()}`);
     return { kind: 'with', table: this, where: where as AnyWhere, then };
-  }
-
-  /** An event must not cost a search of the whole table. */
-  private found(where: Where<Row>): AnyWhere {
-    if (!Object.keys(where).some((column) => this.leading.has(column)))
-      throw new Error(
-        `${this.name}: neither the key nor an index begins with ${Object.keys(where).join() || 'nothing'}`,
-      );
-    return where as AnyWhere;
   }
 }
 
