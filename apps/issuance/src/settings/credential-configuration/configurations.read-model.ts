@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { CredentialFormat } from '@attestry/contracts';
-import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { insertRows, createTable, ReadModels, type Projection } from '@attestry/read-model';
-import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
+import { declareTables, defineProjection, ReadModels } from '@attestry/read-model';
+import { Health, ReadModel } from '@attestry/service-kit';
 import type { ActiveConfiguration } from './credential-configuration.decisions.js';
 import type { PinnedIssuerKey } from './credential-configuration.events.js';
 import { credentialConfiguration } from './credential-configuration.state.js';
@@ -38,58 +37,37 @@ export const configurationOfRow = (row: ConfigurationRow): ActiveConfiguration =
   };
 };
 
-export const configurations: Projection<ConfigurationTables> = purgingTenants('issuance', {
+const tables = declareTables<ConfigurationTables>({
+  issuance_configurations: {
+    text: ['tenant_id', 'id', 'format', 'type', 'issuer_key', 'content', 'created_at'],
+    integer: ['version'],
+    primaryKey: ['tenant_id', 'id'],
+    indexes: { issuance_configurations_by_time: ['tenant_id', 'format', 'created_at', 'id'] },
+  },
+});
+const { issuance_configurations: rows } = tables;
+
+export const configurations = defineProjection({
   name: 'issuance.configurations',
   version: 1,
-  categories: [credentialConfiguration.category],
-  types: Object.keys(credentialConfiguration.types),
-  tables: ['issuance_configurations'],
-  async create(db) {
-    await createTable(db, 'issuance_configurations', {
-      text: ['tenant_id', 'id', 'format', 'type', 'issuer_key', 'content', 'created_at'],
-      integer: ['version'],
-      primaryKey: ['tenant_id', 'id'],
-      indexes: { issuance_configurations_by_time: ['tenant_id', 'format', 'created_at', 'id'] },
-    });
-  },
-  async project(trx, events: readonly RecordedEvent[]) {
-    for (const stored of events) {
-      const event = readEvent(credentialConfiguration, stored);
-      const { tenantId } = stored.metadata;
-      const id = stored.stream.slice(`${credentialConfiguration.category}-${tenantId}+`.length);
-      switch (event.type) {
-        case 'CredentialConfigurationCreated':
-          await insertRows(trx, 'issuance_configurations', [
-            {
-              tenant_id: tenantId,
-              id,
-              format: event.data.format,
-              type: event.data.credentialType,
-              issuer_key: JSON.stringify(event.data.issuerKey ?? null),
-              content: JSON.stringify(event.data.content),
-              version: 1,
-              created_at: event.data.createdAt,
-            },
-          ]);
-          break;
-        case 'CredentialConfigurationContentReplaced':
-          // The version is the number of events, so that a redelivered batch counts once.
-          await trx
-            .updateTable('issuance_configurations')
-            .set({ content: JSON.stringify(event.data.content), version: stored.revision + 1 })
-            .where('tenant_id', '=', tenantId)
-            .where('id', '=', id)
-            .execute();
-          break;
-        case 'CredentialConfigurationDeleted':
-          await trx
-            .deleteFrom('issuance_configurations')
-            .where('tenant_id', '=', tenantId)
-            .where('id', '=', id)
-            .execute();
-          break;
-      }
-    }
+  aggregates: [credentialConfiguration],
+  tables,
+  on: {
+    CredentialConfigurationCreated: ({ data }, { tenantId, id }) =>
+      rows.insert({
+        tenant_id: tenantId,
+        id,
+        format: data.format,
+        type: data.credentialType,
+        issuer_key: JSON.stringify(data.issuerKey ?? null),
+        content: JSON.stringify(data.content),
+        version: 1,
+        created_at: data.createdAt,
+      }),
+    // The version is the number of events.
+    CredentialConfigurationContentReplaced: ({ data }, { tenantId, id, revision }) =>
+      rows.set({ tenant_id: tenantId, id }, { content: JSON.stringify(data.content), version: revision + 1 }),
+    CredentialConfigurationDeleted: (_, { tenantId, id }) => rows.remove({ tenant_id: tenantId, id }),
   },
 });
 
