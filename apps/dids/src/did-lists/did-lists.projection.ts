@@ -1,7 +1,4 @@
-import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { createTable, BatchedRows, type Projection } from '@attestry/read-model';
-import { purgingTenants } from '@attestry/service-kit';
-import type { Transaction } from 'kysely';
+import { declareTables, defineProjection, nothing } from '@attestry/read-model';
 import { did } from '../did/did.state.js';
 import type { DidKey, KeyAlgorithm } from '../did/did.events.js';
 
@@ -28,90 +25,48 @@ export interface DidListTables {
 const signs = (keys: readonly DidKey[], algorithm: KeyAlgorithm): number =>
   keys.some((key) => key.algorithm === algorithm && key.purposes.includes('assertionMethod')) ? 1 : 0;
 
-/** Active DIDs in the order of their creation, and which configurations hold them. */
-export const didLists: Projection<DidListTables> = purgingTenants('dids', {
-  name: 'dids.did-lists',
-  version: 1,
-  categories: [did.category],
-  types: Object.keys(did.types),
-  tables: ['did', 'did_reservation'],
-  async create(db) {
-    await createTable(db, 'did', {
-      text: ['tenant_id', 'did', 'id', 'created_at', 'keys', 'document'],
-      integer: ['registered', 'signs_p256', 'signs_ed25519'],
-      primaryKey: ['tenant_id', 'did'],
-      indexes: { did_by_time: ['tenant_id', 'created_at', 'id'] },
-    });
-    await createTable(db, 'did_reservation', {
-      text: ['tenant_id', 'configuration_id', 'did'],
-      primaryKey: ['tenant_id', 'configuration_id', 'did'],
-    });
+const tables = declareTables<DidListTables>({
+  did: {
+    text: ['tenant_id', 'did', 'id', 'created_at', 'keys', 'document'],
+    integer: ['registered', 'signs_p256', 'signs_ed25519'],
+    primaryKey: ['tenant_id', 'did'],
+    indexes: { did_by_time: ['tenant_id', 'created_at', 'id'] },
   },
-  async project(trx, events) {
-    const rows: Rows = {
-      dids: new BatchedRows(trx, 'did', ['tenant_id', 'did']),
-      reservations: new BatchedRows(trx, 'did_reservation', ['tenant_id', 'did', 'configuration_id']),
-    };
-    for (const stored of events) await projectOne(trx, rows, stored);
-    await rows.dids.write();
-    await rows.reservations.write();
+  did_reservation: {
+    text: ['tenant_id', 'configuration_id', 'did'],
+    primaryKey: ['tenant_id', 'configuration_id', 'did'],
   },
 });
+const { did: dids, did_reservation: reservations } = tables;
 
-interface Rows {
-  dids: BatchedRows<DidListTables, 'did'>;
-  reservations: BatchedRows<DidListTables, 'did_reservation'>;
-}
-
-const projectOne = async (
-  trx: Transaction<DidListTables>,
-  { dids, reservations }: Rows,
-  stored: RecordedEvent,
-): Promise<void> => {
-  const event = readEvent(did, stored);
-  const { tenantId } = stored.metadata;
-  const name = stored.stream.slice(`${did.category}-${tenantId}+`.length);
-  switch (event.type) {
-    case 'DidCreated': {
-      const { keys, document, registered } = event.data;
+/** Active DIDs in the order of their creation, and which configurations hold them. */
+export const didLists = defineProjection({
+  name: 'dids.did-lists',
+  version: 1,
+  aggregates: [did],
+  tables,
+  on: {
+    DidCreated: ({ data: { keys, document, registered } }, { tenantId, id, eventId }) =>
       dids.put({
         tenant_id: tenantId,
-        did: name,
-        id: stored.id,
+        did: id,
+        id: eventId,
         created_at: new Date(registered).toISOString(),
         registered,
         keys: JSON.stringify(keys),
         document: JSON.stringify(document),
         signs_p256: signs(keys, 'P-256'),
         signs_ed25519: signs(keys, 'Ed25519'),
-      });
-      return;
-    }
-    case 'DidReserved':
-      reservations.insert({ tenant_id: tenantId, configuration_id: event.data.configurationId, did: name });
-      return;
-    case 'DidReleased':
-      reservations.remove(tenantId, name, event.data.configurationId);
-      return;
-    case 'DidDeletionStarted':
-      dids.remove(tenantId, name);
-      return;
-    case 'DidDocumentUpdated': {
-      const document = JSON.stringify(event.data.document);
-      const gathered = dids.gathered(tenantId, name);
-      if (gathered) dids.put({ ...gathered, document });
-      else
-        await trx
-          .updateTable('did')
-          .set({ document })
-          .where('tenant_id', '=', tenantId)
-          .where('did', '=', name)
-          .execute();
-      return;
-    }
-    case 'DidPublicationSeen':
-    case 'DidMultikeysSeen':
-    case 'DidDeleted':
-      return;
-  }
-};
+      }),
+    DidDocumentUpdated: ({ data }, { tenantId, id }) =>
+      dids.set({ tenant_id: tenantId, did: id }, { document: JSON.stringify(data.document) }),
+    DidReserved: ({ data }, { tenantId, id }) =>
+      reservations.insert({ tenant_id: tenantId, configuration_id: data.configurationId, did: id }),
+    DidReleased: ({ data }, { tenantId, id }) =>
+      reservations.remove({ tenant_id: tenantId, configuration_id: data.configurationId, did: id }),
+    DidDeletionStarted: (_, { tenantId, id }) => dids.remove({ tenant_id: tenantId, did: id }),
+    DidPublicationSeen: nothing,
+    DidMultikeysSeen: nothing,
+    DidDeleted: nothing,
+  },
+});
