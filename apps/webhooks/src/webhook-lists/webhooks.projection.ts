@@ -1,7 +1,4 @@
-import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { insertRows, createTable, BatchedRows, type Projection } from '@attestry/read-model';
-import { purgingTenants } from '@attestry/service-kit';
-import type { Transaction } from 'kysely';
+import { declareTables, defineProjection, nothing, type EventSource } from '@attestry/read-model';
 import type { CancelReason } from '../webhook-delivery/webhook-delivery.events.js';
 import { webhookDelivery } from '../webhook-delivery/webhook-delivery.state.js';
 import { hostOf, webhook } from '../webhook/webhook.state.js';
@@ -32,152 +29,86 @@ export interface WebhookTables {
   };
 }
 
-/** The subscriptions, and their pending deliveries: the list operation's pages and the sender's queue. */
-export const webhooksProjection: Projection<WebhookTables> = purgingTenants('webhooks', {
-  name: 'webhooks.webhooks',
-  version: 1,
-  categories: [webhook.category, webhookDelivery.category],
-  types: [...Object.keys(webhook.types), ...Object.keys(webhookDelivery.types)],
-  tables: ['webhook', 'delivery'],
-  async create(db) {
-    await createTable(db, 'webhook', {
-      text: ['tenant_id', 'id', 'url', 'host', 'events', 'created_at'],
-      integer: ['disabled', 'revision'],
-      primaryKey: ['tenant_id', 'id'],
-    });
-    await createTable(db, 'delivery', {
-      text: ['tenant_id', 'delivery_key', 'webhook_id', 'user_id', 'request_id', 'due_at'],
-      nullableText: ['key_id', 'cancel'],
-      primaryKey: ['tenant_id', 'delivery_key'],
-      indexes: { delivery_due: ['due_at'] },
-    });
+const tables = declareTables<WebhookTables>({
+  webhook: {
+    text: ['tenant_id', 'id', 'url', 'host', 'events', 'created_at'],
+    integer: ['disabled', 'revision'],
+    primaryKey: ['tenant_id', 'id'],
   },
-  async project(trx, events) {
-    const deliveries: Deliveries = new BatchedRows(trx, 'delivery', ['tenant_id', 'delivery_key']);
-    for (const stored of events) {
-      if (stored.stream.startsWith(`${webhook.category}-`)) {
-        // It may change deliveries of the webhook: all earlier ones must be written.
-        await deliveries.write();
-        await projectWebhook(trx, stored);
-      } else await projectDelivery(trx, deliveries, stored);
-    }
-    await deliveries.write();
+  delivery: {
+    text: ['tenant_id', 'delivery_key', 'webhook_id', 'user_id', 'request_id', 'due_at'],
+    nullableText: ['key_id', 'cancel'],
+    primaryKey: ['tenant_id', 'delivery_key'],
+    indexes: { delivery_due: ['due_at'] },
   },
 });
+const { webhook: webhooks, delivery: deliveries } = tables;
 
-type Deliveries = BatchedRows<WebhookTables, 'delivery'>;
+type Pending = { deliveryKey: string; webhookId: string; attemptAt: string; userId?: string; keyId?: string };
+const pendingRow = (pending: Pending, { tenantId, requestId }: EventSource): WebhookTables['delivery'] => ({
+  tenant_id: tenantId,
+  delivery_key: pending.deliveryKey,
+  webhook_id: pending.webhookId,
+  user_id: pending.userId ?? '',
+  key_id: pending.keyId ?? null,
+  request_id: requestId,
+  due_at: pending.attemptAt,
+  cancel: null,
+});
 
-const projectWebhook = async (trx: Transaction<WebhookTables>, stored: RecordedEvent): Promise<void> => {
-  const { tenantId } = stored.metadata;
-  const { revision } = stored;
-  const event = readEvent(webhook, stored);
-  const { webhookId } = event.data;
-  const set = (values: Partial<WebhookTables['webhook']>) =>
-    trx
-      .updateTable('webhook')
-      .set({ ...values, revision })
-      .where('tenant_id', '=', tenantId)
-      .where('id', '=', webhookId)
-      .execute();
-  switch (event.type) {
-    case 'WebhookCreated': {
-      const { url, events, disabled, createdAt } = event.data;
-      await insertRows(trx, 'webhook', [
-        {
-          tenant_id: tenantId,
-          id: webhookId,
-          url,
-          host: hostOf(url),
-          events: JSON.stringify(events),
-          disabled: disabled ? 1 : 0,
-          revision,
-          created_at: createdAt,
-        },
-      ]);
-      return;
-    }
-    case 'WebhookUrlChanged':
-      await set({ url: event.data.url, host: hostOf(event.data.url) });
-      return;
-    case 'WebhookEventsChanged':
-      await set({ events: JSON.stringify(event.data.events) });
-      return;
-    case 'WebhookEnabled':
-      await set({ disabled: 0 });
-      return;
-    case 'WebhookDisabled':
-      await set({ disabled: 1 });
-      await cancelPending(trx, tenantId, webhookId, 'webhook-disabled');
-      return;
-    case 'WebhookDeleted':
-      await trx.deleteFrom('webhook').where('tenant_id', '=', tenantId).where('id', '=', webhookId).execute();
-      await cancelPending(trx, tenantId, webhookId, 'webhook-deleted');
-      return;
-  }
-};
+const set = (
+  { webhookId }: { webhookId: string },
+  { tenantId, revision }: EventSource,
+  values: Partial<WebhookTables['webhook']>,
+) => webhooks.set({ tenant_id: tenantId, id: webhookId }, { ...values, revision });
 
 /** Makes them due at once, so that the sender cancels them. */
-const cancelPending = (trx: Transaction<WebhookTables>, tenantId: string, webhookId: string, reason: CancelReason) =>
-  trx
-    .updateTable('delivery')
-    .set({ due_at: '', cancel: reason })
-    .where('tenant_id', '=', tenantId)
-    .where('webhook_id', '=', webhookId)
-    .execute();
+const cancelPending = (tenantId: string, webhookId: string, reason: CancelReason) =>
+  deliveries.set({ tenant_id: tenantId, webhook_id: webhookId }, { due_at: '', cancel: reason });
 
-const projectDelivery = async (
-  trx: Transaction<WebhookTables>,
-  deliveries: Deliveries,
-  stored: RecordedEvent,
-): Promise<void> => {
-  const { tenantId, requestId } = stored.metadata;
-  const event = readEvent(webhookDelivery, stored);
-  const { deliveryKey } = event.data;
-  const pending = (webhookId: string, dueAt: string, userId = '', keyId: string | null = null) => ({
-    tenant_id: tenantId,
-    delivery_key: deliveryKey,
-    webhook_id: webhookId,
-    user_id: userId,
-    key_id: keyId,
-    request_id: requestId,
-    due_at: dueAt,
-    cancel: null,
-  });
-  switch (event.type) {
-    case 'DeliveryScheduled': {
-      const { webhookId, payload, sealedCredential, attemptAt } = event.data;
-      deliveries.insert(pending(webhookId, attemptAt, payload.userId, sealedCredential?.keyId));
-      return;
-    }
-    case 'DeliveryRequeued': {
-      const { webhookId, userId, keyId, attemptAt } = event.data;
-      deliveries.put(pending(webhookId, attemptAt, userId, keyId));
-      return;
-    }
+const removeDelivery = ({ data }: { data: { deliveryKey: string } }, { tenantId }: EventSource) =>
+  deliveries.remove({ tenant_id: tenantId, delivery_key: data.deliveryKey });
+
+/** The subscriptions, and their pending deliveries: the list operation's pages and the sender's queue. */
+export const webhooksProjection = defineProjection({
+  name: 'webhooks.webhooks',
+  version: 1,
+  aggregates: [webhook, webhookDelivery],
+  tables,
+  on: {
+    WebhookCreated: ({ data }, { tenantId, revision }) =>
+      webhooks.insert({
+        tenant_id: tenantId,
+        id: data.webhookId,
+        url: data.url,
+        host: hostOf(data.url),
+        events: JSON.stringify(data.events),
+        disabled: data.disabled ? 1 : 0,
+        revision,
+        created_at: data.createdAt,
+      }),
+    WebhookUrlChanged: ({ data }, source) => set(data, source, { url: data.url, host: hostOf(data.url) }),
+    WebhookEventsChanged: ({ data }, source) => set(data, source, { events: JSON.stringify(data.events) }),
+    WebhookEnabled: ({ data }, source) => set(data, source, { disabled: 0 }),
+    WebhookDisabled: ({ data }, source) => [
+      set(data, source, { disabled: 1 }),
+      cancelPending(source.tenantId, data.webhookId, 'webhook-disabled'),
+    ],
+    WebhookDeleted: ({ data }, { tenantId }) => [
+      webhooks.remove({ tenant_id: tenantId, id: data.webhookId }),
+      cancelPending(tenantId, data.webhookId, 'webhook-deleted'),
+    ],
+    DeliveryScheduled: ({ data: { payload, sealedCredential, ...delivery } }, source) =>
+      deliveries.insert(pendingRow({ ...delivery, userId: payload.userId, keyId: sealedCredential?.keyId }, source)),
+    DeliveryRequeued: ({ data }, source) => deliveries.put(pendingRow(data, source)),
     // Stays due: when a sender ends during an attempt, the next one repeats it.
-    case 'DeliveryAttemptStarted':
-      return;
-    case 'DeliveryAttemptFailed': {
-      const { nextAttemptAt } = event.data;
-      if (nextAttemptAt === undefined) return;
-      const gathered = deliveries.gathered(tenantId, deliveryKey);
-      if (gathered) {
-        gathered.due_at = nextAttemptAt;
-        return;
-      }
-      await trx
-        .updateTable('delivery')
-        .set({ due_at: nextAttemptAt })
-        .where('tenant_id', '=', tenantId)
-        .where('delivery_key', '=', deliveryKey)
-        .where('cancel', 'is', null)
-        .execute();
-      return;
-    }
-    case 'DeliverySucceeded':
-    case 'DeliveryExhausted':
-    case 'DeliveryCancelled':
-      deliveries.remove(tenantId, deliveryKey);
-      return;
-  }
-};
+    DeliveryAttemptStarted: nothing,
+    DeliveryAttemptFailed: ({ data: { deliveryKey, nextAttemptAt } }, { tenantId }) =>
+      nextAttemptAt === undefined
+        ? []
+        : deliveries.set({ tenant_id: tenantId, delivery_key: deliveryKey, cancel: null }, { due_at: nextAttemptAt }),
+    DeliverySucceeded: removeDelivery,
+    DeliveryExhausted: removeDelivery,
+    DeliveryCancelled: removeDelivery,
+  },
+});
