@@ -1,15 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { DeferredIssuance } from '@attestry/contracts';
-import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
-import { Health, purgingTenants, ReadModel } from '@attestry/service-kit';
-import type { Transaction } from 'kysely';
-import type {
-  IssuanceDeferredData,
-  IssuanceSessionEvent,
-} from '../../sessions/issuance-session/issuance-session.events.js';
+import { below, declareTables, defineProjection, nothing, ReadModels, type EventSource } from '@attestry/read-model';
+import { Health, ReadModel } from '@attestry/service-kit';
+import type { IssuanceDeferredData } from '../../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession } from '../../sessions/issuance-session/issuance-session.state.js';
-import type { UserEvent } from '../../users/user/user.events.js';
 import { user } from '../../users/user/user.state.js';
 
 export interface DeferredIssuanceTables {
@@ -57,81 +51,59 @@ export const viewOfRow = ({ state, record }: Row): DeferredIssuance => {
   return { id, state, ...facts };
 };
 
-const AGGREGATES = [issuanceSession, user] as const;
-/** The others, most of them issued credentials, are not parsed. */
-const READ: ReadonlySet<string> = new Set<(IssuanceSessionEvent | UserEvent)['type']>([
-  'IssuanceDeferred',
-  'DeferredIssuanceApproved',
-  'DeferredIssuanceDenied',
-  'DeferredIssuanceCompleted',
-  'AuthorizationCodeReplayed',
-  'TokensRevoked',
-  'OfferDeleted',
-  'UserDeleted',
-  'UserExpired',
-]);
-const STATE_OF = {
-  DeferredIssuanceApproved: 'APPROVED',
-  DeferredIssuanceDenied: 'DENIED',
-  DeferredIssuanceCompleted: 'ISSUED',
-} as const;
+const tables = declareTables<DeferredIssuanceTables>({
+  issuance_deferred: {
+    text: ['tenant_id', 'id', 'session_id', 'user_id', 'state', 'created_at', 'expires_at', 'record'],
+    primaryKey: ['id', 'tenant_id'],
+    indexes: {
+      issuance_deferred_by_time: ['tenant_id', 'created_at', 'id'],
+      issuance_deferred_by_session: ['tenant_id', 'session_id'],
+      issuance_deferred_by_user: ['tenant_id', 'user_id'],
+      issuance_deferred_by_end: ['tenant_id', 'expires_at'],
+    },
+  },
+});
+const { issuance_deferred: deferred } = tables;
 
-const remove = (trx: Transaction<DeferredIssuanceTables>, tenantId: string) =>
-  trx.deleteFrom('issuance_deferred').where('tenant_id', '=', tenantId);
+const setState =
+  (state: Row['state']) =>
+  ({ data }: { data: { deferralId: string } }, { tenantId }: EventSource) =>
+    deferred.set({ id: data.deferralId, tenant_id: tenantId }, { state });
+const endSession = ({ data }: { data: { sessionId: string } }, { tenantId }: EventSource) =>
+  deferred.remove({ tenant_id: tenantId, session_id: data.sessionId });
+const endUser = ({ data }: { data: { userId: string } }, { tenantId }: EventSource) =>
+  deferred.remove({ tenant_id: tenantId, user_id: data.userId });
 
-/** What the events of a user and of a session change, one after the other: they are rare. */
-const projectEvent = async (trx: Transaction<DeferredIssuanceTables>, stored: RecordedEvent): Promise<void> => {
-  const { tenantId } = stored.metadata;
-  if (stored.stream.startsWith(`${user.category}-`)) {
-    const event = readEvent(user, stored);
-    if (event.type === 'UserDeleted' || event.type === 'UserExpired')
-      await remove(trx, tenantId).where('user_id', '=', event.data.userId).execute();
-    return;
-  }
-  const event = readEvent(issuanceSession, stored);
-  switch (event.type) {
-    case 'IssuanceDeferred':
-      // Nothing reads those that have expired.
-      await remove(trx, tenantId).where('expires_at', '<', event.data.deferredAt).execute();
-      await insertRows(trx, 'issuance_deferred', [rowOf(tenantId, event.data)]);
-      break;
-    case 'DeferredIssuanceApproved':
-    case 'DeferredIssuanceDenied':
-    case 'DeferredIssuanceCompleted':
-      await trx
-        .updateTable('issuance_deferred')
-        .set({ state: STATE_OF[event.type] })
-        .where('tenant_id', '=', tenantId)
-        .where('id', '=', event.data.deferralId)
-        .execute();
-      break;
-    case 'AuthorizationCodeReplayed':
-    case 'TokensRevoked':
-    case 'OfferDeleted':
-      await remove(trx, tenantId).where('session_id', '=', event.data.sessionId).execute();
-  }
-};
-
-export const deferredIssuances: Projection<DeferredIssuanceTables> = purgingTenants('issuance', {
+export const deferredIssuances = defineProjection({
   name: 'issuance.deferred',
   version: 1,
-  categories: AGGREGATES.map(({ category }) => category),
-  types: AGGREGATES.flatMap(({ types }) => Object.keys(types)),
-  tables: ['issuance_deferred'],
-  async create(db) {
-    await createTable(db, 'issuance_deferred', {
-      text: ['tenant_id', 'id', 'session_id', 'user_id', 'state', 'created_at', 'expires_at', 'record'],
-      primaryKey: ['id', 'tenant_id'],
-      indexes: {
-        issuance_deferred_by_time: ['tenant_id', 'created_at', 'id'],
-        issuance_deferred_by_session: ['tenant_id', 'session_id'],
-        issuance_deferred_by_user: ['tenant_id', 'user_id'],
-        issuance_deferred_by_end: ['tenant_id', 'expires_at'],
-      },
-    });
-  },
-  async project(trx, events) {
-    for (const stored of events) if (READ.has(stored.type)) await projectEvent(trx, stored);
+  aggregates: [issuanceSession, user],
+  tables,
+  on: {
+    IssuanceDeferred: ({ data }, { tenantId }) => [
+      // Nothing reads those that have expired.
+      deferred.remove({ tenant_id: tenantId, expires_at: below(data.deferredAt) }),
+      deferred.insert(rowOf(tenantId, data)),
+    ],
+    DeferredIssuanceApproved: setState('APPROVED'),
+    DeferredIssuanceDenied: setState('DENIED'),
+    DeferredIssuanceCompleted: setState('ISSUED'),
+    AuthorizationCodeReplayed: endSession,
+    TokensRevoked: endSession,
+    OfferDeleted: endSession,
+    UserDeleted: endUser,
+    UserExpired: endUser,
+    OfferCreated: nothing,
+    AuthorizationGranted: nothing,
+    TransactionCodeRefused: nothing,
+    SessionLocked: nothing,
+    PreAuthorizedCodeRedeemed: nothing,
+    AuthorizationCodeRedeemed: nothing,
+    ClaimSetsBound: nothing,
+    CredentialIssued: nothing,
+    UserCreated: nothing,
+    UserLinked: nothing,
+    UserClaimsReplaced: nothing,
   },
 });
 
