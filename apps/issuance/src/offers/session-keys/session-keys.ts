@@ -1,13 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Leases, readEvent, Streams, type Clock } from '@attestry/event-store';
+import { Leases, Streams, type Clock } from '@attestry/event-store';
 import { Sealing } from '@attestry/keys';
-import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
+import { declareTables, defineProjection, nothing, ReadModels, type EventSource } from '@attestry/read-model';
 import { CLOCK, DueRowsJob, Health, LOGGER, serviceContext, type DueRows, type Logger } from '@attestry/service-kit';
-import { sql, type Transaction } from 'kysely';
-import type { AuthorizationOfferEvent } from '../../sessions/authorization-offer/authorization-offer.events.js';
 import { authorizationOffer } from '../../sessions/authorization-offer/authorization-offer.state.js';
-import type { IssuanceSessionEvent } from '../../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import { issuanceSession } from '../../sessions/issuance-session/issuance-session.state.js';
 import { expireUser } from '../../users/user/user.decisions.js';
 import { user, userStream } from '../../users/user/user.state.js';
 
@@ -27,148 +24,66 @@ export interface SessionKeyTables {
 }
 type Row = SessionKeyTables['issuance_session_keys'];
 
-/** When the rights end that a session has after an event; undefined when the event changes nothing. A further right is added here. */
-const rightsEndAt = (event: IssuanceSessionEvent): string | undefined => {
-  switch (event.type) {
-    case 'OfferCreated':
-    case 'AuthorizationGranted':
-      return event.data.code.expiresAt;
-    case 'PreAuthorizedCodeRedeemed':
-    case 'AuthorizationCodeRedeemed':
-      // Access tokens from a refresh end with the refresh token.
-      return (event.data.tokenFamily ?? event.data.accessToken).expiresAt;
-    // Their keys are destroyed at once, and again at the end of the rights that they had.
-    case 'SessionLocked':
-    case 'AuthorizationCodeReplayed':
-    case 'TokensRevoked':
-    case 'OfferDeleted':
-    case 'TransactionCodeRefused':
-    case 'ClaimSetsBound':
-    case 'IssuanceDeferred':
-    case 'DeferredIssuanceApproved':
-    case 'DeferredIssuanceDenied':
-    case 'DeferredIssuanceCompleted':
-    case 'CredentialIssued':
-      return undefined;
-  }
-};
+const tables = declareTables<SessionKeyTables>({
+  issuance_session_keys: {
+    text: ['tenant_id', 'session_id', 'rights_end_at', 'deferred_until'],
+    nullableText: ['new_user_id'],
+    primaryKey: ['session_id', 'tenant_id'],
+    indexes: { issuance_session_keys_by_end: ['rights_end_at'] },
+  },
+});
+const { issuance_session_keys: rows } = tables;
 
-/** When the last deferral ends that is open after an event, '' without one; undefined when the event changes nothing. */
-const deferredUntil = (event: IssuanceSessionEvent): string | undefined => {
-  switch (event.type) {
-    case 'IssuanceDeferred':
-    case 'DeferredIssuanceDenied':
-    case 'DeferredIssuanceCompleted':
-      return event.data.openUntil ?? '';
-    default:
-      return undefined;
-  }
-};
+const begin = (tenant_id: string, session_id: string, rights_end_at: string, new_user_id: string | null = null) =>
+  rows.insert({ tenant_id, session_id, rights_end_at, deferred_until: '', new_user_id });
+const set = ({ tenantId, id }: EventSource, values: Partial<Row>) =>
+  rows.set({ session_id: id, tenant_id: tenantId }, values);
 
-type Session = Pick<Row, 'tenant_id' | 'session_id'>;
-const tuplesOf = <S extends Session>(sessions: readonly S[], value: (session: S) => string) =>
-  sql.join(sessions.map((one) => sql`(${one.tenant_id}, ${one.session_id}, ${value(one)})`));
+/** Access tokens from a refresh end with the refresh token. */
+const redeem = ({ data }: { data: Redeemed }, source: EventSource) =>
+  set(source, { rights_end_at: (data.tokenFamily ?? data.accessToken).expiresAt });
+type Redeemed = Record<'accessToken', { expiresAt: string }> & { tokenFamily?: { expiresAt: string } };
 
-const writeChanges = async (
-  trx: Transaction<SessionKeyTables>,
-  ends: readonly (Session & Pick<Row, 'rights_end_at'>)[],
-  claimed: readonly Session[],
-  deferred: readonly (Session & Pick<Row, 'deferred_until'>)[],
-): Promise<void> => {
-  const table = sql.table('issuance_session_keys');
-  if (ends.length)
-    await sql`with ends as (values ${tuplesOf(ends, (one) => one.rights_end_at)})
-      update ${table} set rights_end_at = ends.column3 from ends
-      where tenant_id = ends.column1 and session_id = ends.column2`.execute(trx);
-  if (claimed.length)
-    await sql`with claimed as (values ${tuplesOf(claimed, () => '')})
-      update ${table} set new_user_id = null from claimed
-      where tenant_id = claimed.column1 and session_id = claimed.column2 and new_user_id is not null`.execute(trx);
-  if (deferred.length)
-    await sql`with deferred as (values ${tuplesOf(deferred, (one) => one.deferred_until)})
-      update ${table} set deferred_until = deferred.column3 from deferred
-      where tenant_id = deferred.column1 and session_id = deferred.column2`.execute(trx);
-};
+/** When the last deferral ends that is open. */
+const defer = ({ data }: { data: { openUntil?: string } }, source: EventSource) =>
+  set(source, { deferred_until: data.openUntil ?? '' });
 
-const AGGREGATES = [issuanceSession, authorizationOffer] as const;
+/** Its keys are destroyed at once, and again at the end of the rights that it had. */
+const ended = nothing;
 
-/** Their key lives as long as the offer: a deletion destroys it at once. */
-const rowOfOffer = (event: AuthorizationOfferEvent, tenantId: string): Row[] =>
-  event.type === 'AuthorizationOfferCreated' && (event.data.storedClaimSets ?? event.data.sealedClaimSets) !== undefined
-    ? [
-        {
-          tenant_id: tenantId,
-          session_id: event.data.offerId,
-          rights_end_at: event.data.issuerState.expiresAt,
-          deferred_until: '',
-          new_user_id: null,
-        },
-      ]
-    : [];
-
-export const sessionKeys: Projection<SessionKeyTables> = {
+export const sessionKeys = defineProjection({
   name: 'issuance.session-keys',
   version: 4,
-  categories: AGGREGATES.map(({ category }) => category),
-  types: AGGREGATES.flatMap(({ types }) => Object.keys(types)),
-  tables: ['issuance_session_keys'],
-  async create(db) {
-    await createTable(db, 'issuance_session_keys', {
-      text: ['tenant_id', 'session_id', 'rights_end_at', 'deferred_until'],
-      nullableText: ['new_user_id'],
-      primaryKey: ['session_id', 'tenant_id'],
-      indexes: { issuance_session_keys_by_end: ['rights_end_at'] },
-    });
+  aggregates: [issuanceSession, authorizationOffer],
+  tables,
+  // The keys of a purged tenant are destroyed; rows that are due then are removed as all others.
+  outlivesTenant: true,
+  on: {
+    OfferCreated: ({ data: { sessionId, storedClaims, sealedClaims, code, newUser, userId } }, { tenantId }) =>
+      storedClaims || sealedClaims !== undefined || newUser
+        ? begin(tenantId, sessionId, code.expiresAt, newUser ? userId : null)
+        : [],
+    AuthorizationGranted: ({ data: { sessionId, storedClaims, sealedClaims, code } }, { tenantId }) =>
+      storedClaims || sealedClaims !== undefined ? begin(tenantId, sessionId, code.expiresAt) : [],
+    // Their key lives as long as the offer: a deletion destroys it at once.
+    AuthorizationOfferCreated: ({ data: { offerId, storedClaimSets, sealedClaimSets, issuerState } }, { tenantId }) =>
+      (storedClaimSets ?? sealedClaimSets) !== undefined ? begin(tenantId, offerId, issuerState.expiresAt) : [],
+    PreAuthorizedCodeRedeemed: redeem,
+    AuthorizationCodeRedeemed: redeem,
+    IssuanceDeferred: defer,
+    DeferredIssuanceDenied: defer,
+    DeferredIssuanceCompleted: defer,
+    CredentialIssued: (_, source) => set(source, { new_user_id: null }),
+    SessionLocked: ended,
+    AuthorizationCodeReplayed: ended,
+    TokensRevoked: ended,
+    OfferDeleted: ended,
+    TransactionCodeRefused: nothing,
+    ClaimSetsBound: nothing,
+    DeferredIssuanceApproved: nothing,
+    AuthorizationOfferDeleted: nothing,
   },
-  async project(trx, events) {
-    /** Of the batch by stream, the last of each. */
-    const begun = new Map<string, Row>();
-    const ends = new Map<string, Session & Pick<Row, 'rights_end_at'>>();
-    const claimed = new Map<string, Session>();
-    const deferred = new Map<string, Session & Pick<Row, 'deferred_until'>>();
-    const offers: Row[] = [];
-    for (const stored of events) {
-      const { stream, metadata } = stored;
-      if (stream.startsWith(`${authorizationOffer.category}-`)) {
-        offers.push(...rowOfOffer(readEvent(authorizationOffer, stored), metadata.tenantId));
-        continue;
-      }
-      const event = readEvent(issuanceSession, stored);
-      const end = rightsEndAt(event);
-      if (event.type === 'OfferCreated' || event.type === 'AuthorizationGranted') {
-        const { sessionId, storedClaims, sealedClaims, code, userId } = event.data;
-        const isNew = event.type === 'OfferCreated' && event.data.newUser === true;
-        if (!storedClaims && sealedClaims === undefined && !isNew) continue;
-        begun.set(stream, {
-          tenant_id: metadata.tenantId,
-          session_id: sessionId,
-          rights_end_at: code.expiresAt,
-          deferred_until: '',
-          new_user_id: isNew ? userId : null,
-        });
-        continue;
-      }
-      const row = begun.get(stream);
-      const session = {
-        tenant_id: metadata.tenantId,
-        session_id: stream.slice(issuanceSessionStream(metadata.tenantId, '').length),
-      };
-      const until = deferredUntil(event);
-      if (until !== undefined) {
-        if (row) row.deferred_until = until;
-        else deferred.set(stream, { ...session, deferred_until: until });
-      } else if (event.type === 'CredentialIssued') {
-        if (row) row.new_user_id = null;
-        else claimed.set(stream, session);
-      } else if (end !== undefined) {
-        if (row) row.rights_end_at = end;
-        else ends.set(stream, { ...session, rights_end_at: end });
-      }
-    }
-    await insertRows(trx, 'issuance_session_keys', [...begun.values(), ...offers]);
-    await writeChanges(trx, [...ends.values()], [...claimed.values()], [...deferred.values()]);
-  },
-};
+});
 
 const NAME = 'issuance.session-key-sweep';
 const SWEEP_MS = 10_000;
