@@ -1,17 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Leases, readEvent, type Clock, type RecordedEvent } from '@attestry/event-store';
-import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
-import {
-  CLOCK,
-  DueRowsJob,
-  Health,
-  LOGGER,
-  purgingTenants,
-  serviceContext,
-  type DueRows,
-  type Logger,
-} from '@attestry/service-kit';
-import type { Transaction } from 'kysely';
+import { Leases, type Clock } from '@attestry/event-store';
+import { declareTables, defineProjection, nothing, ReadModels, type EventSource } from '@attestry/read-model';
+import { CLOCK, DueRowsJob, Health, LOGGER, serviceContext, type DueRows, type Logger } from '@attestry/service-kit';
 import { user } from '../../users/user/user.state.js';
 import { wallets } from '../../wallets/registered-wallets/wallets.state.js';
 import { TokenFamilies } from './token-families.js';
@@ -33,101 +23,48 @@ export interface TokenFamilyTables {
 }
 type Row = TokenFamilyTables['issuance_token_families'];
 
-const AGGREGATES = [tokenFamily, user, wallets] as const;
+const tables = declareTables<TokenFamilyTables>({
+  issuance_token_families: {
+    text: ['tenant_id', 'id', 'session_id', 'user_id', 'wallet_id', 'due_at', 'end_reason'],
+    primaryKey: ['id', 'tenant_id'],
+    indexes: {
+      issuance_token_families_by_end: ['due_at'],
+      issuance_token_families_by_user: ['tenant_id', 'user_id'],
+      issuance_token_families_by_wallet: ['tenant_id', 'wallet_id'],
+    },
+  },
+});
+const { issuance_token_families: families } = tables;
 
-const eventOf = (stored: RecordedEvent) => {
-  switch (stored.stream.slice(0, stored.stream.indexOf('-'))) {
-    case user.category:
-      return readEvent(user, stored);
-    case wallets.category:
-      return readEvent(wallets, stored);
-    default:
-      return readEvent(tokenFamily, stored);
-  }
-};
+const endWallet = ({ data }: { data: { id: string } }, { tenantId, occurredAt }: EventSource) =>
+  families.set({ tenant_id: tenantId, wallet_id: data.id }, { due_at: occurredAt, end_reason: 'walletEnded' });
 
-const endFamilies = (
-  trx: Transaction<TokenFamilyTables>,
-  { tenantId, occurredAt }: RecordedEvent['metadata'],
-  owner: Partial<Pick<Row, 'user_id' | 'wallet_id'>>,
-  reason: FamilyEnd,
-) => {
-  const [[column, id]] = Object.entries(owner) as [['user_id' | 'wallet_id', string]];
-  return trx
-    .updateTable('issuance_token_families')
-    .set({ due_at: occurredAt, end_reason: reason })
-    .where('tenant_id', '=', tenantId)
-    .where(column, '=', id)
-    .execute();
-};
-
-export const tokenFamilies: Projection<TokenFamilyTables> = purgingTenants('issuance', {
+export const tokenFamilies = defineProjection({
   name: 'issuance.token-families',
   version: 1,
-  categories: AGGREGATES.map(({ category }) => category),
-  types: AGGREGATES.flatMap(({ types }) => Object.keys(types)),
-  tables: ['issuance_token_families'],
-  async create(db) {
-    await createTable(db, 'issuance_token_families', {
-      text: ['tenant_id', 'id', 'session_id', 'user_id', 'wallet_id', 'due_at', 'end_reason'],
-      primaryKey: ['id', 'tenant_id'],
-      indexes: {
-        issuance_token_families_by_end: ['due_at'],
-        issuance_token_families_by_user: ['tenant_id', 'user_id'],
-        issuance_token_families_by_wallet: ['tenant_id', 'wallet_id'],
-      },
-    });
-  },
-  async project(trx, events) {
-    let begun: Row[] = [];
-    const flush = async () => {
-      await insertRows(trx, 'issuance_token_families', begun);
-      begun = [];
-    };
-    for (const stored of events) {
-      const { metadata } = stored;
-      const event = eventOf(stored);
-      switch (event.type) {
-        case 'TokenFamilyBegan': {
-          const { familyId, sessionId, userId, walletId, refreshToken } = event.data;
-          begun.push({
-            tenant_id: metadata.tenantId,
-            id: familyId,
-            session_id: sessionId,
-            user_id: userId,
-            wallet_id: walletId ?? '',
-            due_at: refreshToken.expiresAt,
-            end_reason: '',
-          });
-          break;
-        }
-        case 'TokenFamilyEnded':
-          await flush();
-          await trx
-            .deleteFrom('issuance_token_families')
-            .where('id', '=', event.data.familyId)
-            .where('tenant_id', '=', metadata.tenantId)
-            .execute();
-          break;
-        case 'UserDeleted':
-          await flush();
-          await endFamilies(trx, metadata, { user_id: event.data.userId }, 'personDeleted');
-          break;
-        case 'WalletUpdated':
-        case 'WalletDeleted':
-          if (event.type === 'WalletUpdated' && !event.data.disabled) break;
-          await flush();
-          await endFamilies(trx, metadata, { wallet_id: event.data.id }, 'walletEnded');
-          break;
-        case 'UserCreated':
-        case 'UserLinked':
-        case 'UserClaimsReplaced':
-        case 'UserExpired':
-        case 'WalletRegistered':
-          break;
-      }
-    }
-    await flush();
+  aggregates: [tokenFamily, user, wallets],
+  tables,
+  on: {
+    TokenFamilyBegan: ({ data: { familyId, sessionId, userId, walletId, refreshToken } }, { tenantId }) =>
+      families.insert({
+        tenant_id: tenantId,
+        id: familyId,
+        session_id: sessionId,
+        user_id: userId,
+        wallet_id: walletId ?? '',
+        due_at: refreshToken.expiresAt,
+        end_reason: '',
+      }),
+    TokenFamilyEnded: ({ data }, { tenantId }) => families.remove({ id: data.familyId, tenant_id: tenantId }),
+    UserDeleted: ({ data }, { tenantId, occurredAt }) =>
+      families.set({ tenant_id: tenantId, user_id: data.userId }, { due_at: occurredAt, end_reason: 'personDeleted' }),
+    WalletUpdated: (event, source) => (event.data.disabled ? endWallet(event, source) : []),
+    WalletDeleted: endWallet,
+    UserCreated: nothing,
+    UserLinked: nothing,
+    UserClaimsReplaced: nothing,
+    UserExpired: nothing,
+    WalletRegistered: nothing,
   },
 });
 
