@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { unavailable, type CredentialFormat, type CredentialStatus, type UserCredential } from '@attestry/contracts';
-import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { createTable, insertRows, ReadModels, type Projection } from '@attestry/read-model';
-import { purgingTenants, Health, ReadModel } from '@attestry/service-kit';
-import type { Transaction } from 'kysely';
+import { declareTables, defineProjection, nothing, ReadModels, type EventSource } from '@attestry/read-model';
+import { Health, ReadModel } from '@attestry/service-kit';
 import type { CredentialIssuedData } from '../../sessions/issuance-session/issuance-session.events.js';
 import { authorizationOffer } from '../../sessions/authorization-offer/authorization-offer.state.js';
 import { issuanceSession } from '../../sessions/issuance-session/issuance-session.state.js';
-import type { CredentialStatusChangedData } from '../../sessions/issued-credential/issued-credential.events.js';
 import { issuedCredential } from '../../sessions/issued-credential/issued-credential.state.js';
 import { user } from './user.state.js';
 
@@ -57,226 +54,111 @@ const recordOf = (issued: CredentialIssuedData): UserCredential => ({
   ...issued.digests,
 });
 
-type Rows = { [Table in keyof UserTables]: UserTables[Table][] } & {
-  /** The last change of each credential, by tenant and id. */
-  statuses: Map<string, CredentialStatusChangedData & { tenantId: string }>;
-};
-const noRows = (): Rows => ({
-  issuance_users: [],
-  issuance_user_sessions: [],
-  issuance_credentials: [],
-  statuses: new Map(),
+const tables = declareTables<UserTables>({
+  issuance_users: {
+    text: ['tenant_id', 'id', 'created_at'],
+    nullableText: ['sealed_claims', 'sealed_link'],
+    primaryKey: ['id', 'tenant_id'],
+    indexes: { issuance_users_by_time: ['tenant_id', 'created_at', 'id'] },
+  },
+  issuance_user_sessions: {
+    text: ['tenant_id', 'id', 'user_id'],
+    primaryKey: ['tenant_id', 'user_id', 'id'],
+  },
+  issuance_credentials: {
+    text: ['tenant_id', 'id', 'user_id', 'issued_at', 'configuration_id', 'format', 'type', 'status', 'record'],
+    primaryKey: ['tenant_id', 'user_id', 'issued_at', 'id'],
+    indexes: {
+      issuance_credentials_by_id: ['id', 'tenant_id'],
+      issuance_credentials_by_format: ['tenant_id', 'format', 'issued_at', 'id'],
+      issuance_credentials_by_type: ['tenant_id', 'format', 'type', 'issued_at', 'id'],
+      issuance_credentials_by_status: ['tenant_id', 'status', 'issued_at', 'id'],
+      issuance_credentials_by_configuration: ['tenant_id', 'configuration_id', 'status', 'issued_at', 'id'],
+      issuance_credentials_by_format_and_status: ['tenant_id', 'format', 'status', 'issued_at', 'id'],
+    },
+  },
 });
+const { issuance_users: persons, issuance_user_sessions: sessions, issuance_credentials: credentials } = tables;
 
-/**
- * Buffered rows, a statement per table. Credentials of a deleted user are not written. A session is, as its event may come before that of
- * the user created with it.
- */
-const writeRows = async (trx: Transaction<UserTables>, rows: Rows): Promise<void> => {
-  const { issuance_users: users, issuance_user_sessions: sessions, issuance_credentials: credentials } = rows;
-  await insertRows(trx, 'issuance_users', users);
-  await insertRows(trx, 'issuance_user_sessions', sessions);
-  if (credentials.length) await writeCredentials(trx, rows);
-  for (const { tenantId, userId, issuedAt, credentialId, status } of rows.statuses.values())
-    await trx
-      .updateTable('issuance_credentials')
-      .set({ status })
-      .where('tenant_id', '=', tenantId)
-      .where('user_id', '=', userId)
-      .where('issued_at', '=', issuedAt)
-      .where('id', '=', credentialId)
-      .execute();
-};
+const person = (
+  { userId, createdAt, sealedClaims = null }: { userId: string; createdAt: string; sealedClaims?: string | null },
+  { tenantId }: EventSource,
+) =>
+  persons.insert({
+    tenant_id: tenantId,
+    id: userId,
+    sealed_claims: sealedClaims,
+    sealed_link: null,
+    created_at: createdAt,
+  });
 
-const writeCredentials = async (
-  trx: Transaction<UserTables>,
-  { issuance_credentials: credentials, statuses }: Rows,
-): Promise<void> => {
-  for (const row of credentials) {
-    const key = `${row.tenant_id} ${row.id}`;
-    row.status = statuses.get(key)?.status ?? row.status;
-    statuses.delete(key);
-  }
-  const present = await trx
-    .selectFrom('issuance_users')
-    .select(['tenant_id', 'id'])
-    .where('id', 'in', [...new Set(credentials.map((row) => row.user_id))])
-    .execute();
-  const keys = new Set(present.map((row) => `${row.tenant_id} ${row.id}`));
-  const remaining = credentials.filter((row) => keys.has(`${row.tenant_id} ${row.user_id}`));
-  await insertRows(trx, 'issuance_credentials', remaining);
-};
+/** It is kept also without the user: its event may come before that of the user created with it. */
+const session = ({ tenantId }: EventSource, id: string, userId: string, claims: unknown) =>
+  claims === undefined ? [] : sessions.insert({ tenant_id: tenantId, id, user_id: userId });
 
-const removeUser = async (trx: Transaction<UserTables>, tenantId: string, userId: string): Promise<void> => {
-  await trx.deleteFrom('issuance_users').where('tenant_id', '=', tenantId).where('id', '=', userId).execute();
-  await trx
-    .deleteFrom('issuance_user_sessions')
-    .where('tenant_id', '=', tenantId)
-    .where('user_id', '=', userId)
-    .execute();
-  await trx
-    .deleteFrom('issuance_credentials')
-    .where('tenant_id', '=', tenantId)
-    .where('user_id', '=', userId)
-    .execute();
-};
+const removePerson = ({ data: { userId } }: { data: { userId: string } }, { tenantId }: EventSource) => [
+  persons.remove({ id: userId, tenant_id: tenantId }),
+  sessions.remove({ tenant_id: tenantId, user_id: userId }),
+  credentials.remove({ tenant_id: tenantId, user_id: userId }),
+];
 
-const AGGREGATES = [user, issuanceSession, authorizationOffer, issuedCredential] as const;
-
-const eventOf = (stored: RecordedEvent) => {
-  switch (stored.stream.slice(0, stored.stream.indexOf('-'))) {
-    case user.category:
-      return readEvent(user, stored);
-    case issuedCredential.category:
-      return readEvent(issuedCredential, stored);
-    case authorizationOffer.category:
-      return readEvent(authorizationOffer, stored);
-    default:
-      return readEvent(issuanceSession, stored);
-  }
-};
+const credentialKey = (
+  { credentialId, userId, issuedAt }: { credentialId: string; userId: string; issuedAt: string },
+  { tenantId }: EventSource,
+) => ({ tenant_id: tenantId, user_id: userId, issued_at: issuedAt, id: credentialId });
 
 /** Users, sessions and credentials are one projection: rows of a deleted user must not reappear, whatever was in flight. */
-export const users: Projection<UserTables> = purgingTenants('issuance', {
+export const users = defineProjection({
   name: 'issuance.users',
   version: 4,
-  categories: AGGREGATES.map(({ category }) => category),
-  types: AGGREGATES.flatMap(({ types }) => Object.keys(types)),
-  tables: ['issuance_users', 'issuance_user_sessions', 'issuance_credentials'],
-  async create(db) {
-    await createTable(db, 'issuance_users', {
-      text: ['tenant_id', 'id', 'created_at'],
-      nullableText: ['sealed_claims', 'sealed_link'],
-      primaryKey: ['id', 'tenant_id'],
-      indexes: { issuance_users_by_time: ['tenant_id', 'created_at', 'id'] },
-    });
-    await createTable(db, 'issuance_user_sessions', {
-      text: ['tenant_id', 'id', 'user_id'],
-      primaryKey: ['tenant_id', 'user_id', 'id'],
-    });
-    await createTable(db, 'issuance_credentials', {
-      text: ['tenant_id', 'id', 'user_id', 'issued_at', 'configuration_id', 'format', 'type', 'status', 'record'],
-      primaryKey: ['tenant_id', 'user_id', 'issued_at', 'id'],
-      indexes: {
-        issuance_credentials_by_id: ['id', 'tenant_id'],
-        issuance_credentials_by_format: ['tenant_id', 'format', 'issued_at', 'id'],
-        issuance_credentials_by_type: ['tenant_id', 'format', 'type', 'issued_at', 'id'],
-        issuance_credentials_by_status: ['tenant_id', 'status', 'issued_at', 'id'],
-        issuance_credentials_by_configuration: ['tenant_id', 'configuration_id', 'status', 'issued_at', 'id'],
-        issuance_credentials_by_format_and_status: ['tenant_id', 'format', 'status', 'issued_at', 'id'],
-      },
-    });
-  },
-  async project(trx, events: readonly RecordedEvent[]) {
-    let rows = noRows();
-    const flush = async () => {
-      await writeRows(trx, rows);
-      rows = noRows();
-    };
-    for (const stored of events) {
-      const { tenantId } = stored.metadata;
-      const event = eventOf(stored);
-      switch (event.type) {
-        case 'UserCreated':
-          rows.issuance_users.push({
-            tenant_id: tenantId,
-            id: event.data.userId,
-            sealed_claims: event.data.sealedClaims ?? null,
-            sealed_link: null,
-            created_at: event.data.createdAt,
-          });
-          break;
-        case 'UserLinked':
-        case 'UserClaimsReplaced':
-          await flush();
-          await trx
-            .updateTable('issuance_users')
-            .set(
-              event.type === 'UserLinked'
-                ? { sealed_link: event.data.sealedLink }
-                : { sealed_claims: event.data.sealedClaims },
-            )
-            .where('tenant_id', '=', tenantId)
-            .where('id', '=', stored.stream.slice(`${user.category}-${tenantId}+`.length))
-            .execute();
-          break;
-        case 'UserDeleted':
-        case 'UserExpired':
-          await flush();
-          await removeUser(trx, tenantId, event.data.userId);
-          break;
-        case 'OfferCreated':
-        case 'AuthorizationGranted':
-          // `UserCreated` may follow, which then changes nothing (ADR 0071).
-          if (event.type === 'OfferCreated' && event.data.newUser)
-            rows.issuance_users.push({
-              tenant_id: tenantId,
-              id: event.data.userId,
-              sealed_claims: null,
-              sealed_link: null,
-              created_at: event.data.createdAt,
-            });
-          if ((event.data.storedClaims ?? event.data.sealedClaims) !== undefined)
-            rows.issuance_user_sessions.push({
-              tenant_id: tenantId,
-              id: event.data.sessionId,
-              user_id: event.data.userId,
-            });
-          break;
-        case 'AuthorizationOfferCreated':
-          if (
-            event.data.userId !== undefined &&
-            (event.data.storedClaimSets ?? event.data.sealedClaimSets) !== undefined
-          )
-            rows.issuance_user_sessions.push({
-              tenant_id: tenantId,
-              id: event.data.offerId,
-              user_id: event.data.userId,
-            });
-          break;
-        case 'CredentialIssued':
-          rows.issuance_credentials.push({
-            tenant_id: tenantId,
-            id: event.data.credentialId,
-            user_id: event.data.userId,
-            issued_at: event.data.issuedAt,
-            configuration_id: event.data.credentialConfigurationId,
-            format: event.data.format,
-            type: event.data.credentialType,
-            status: event.data.status ? 'valid' : '',
-            record: JSON.stringify(recordOf(event.data)),
-          });
-          break;
-        case 'CredentialStatusChanged':
-          rows.statuses.set(`${tenantId} ${event.data.credentialId}`, { ...event.data, tenantId });
-          break;
-        case 'CredentialDeleted':
-          await flush();
-          await trx
-            .deleteFrom('issuance_credentials')
-            .where('tenant_id', '=', tenantId)
-            .where('user_id', '=', event.data.userId)
-            .where('issued_at', '=', event.data.issuedAt)
-            .where('id', '=', event.data.credentialId)
-            .execute();
-          break;
-        case 'AuthorizationOfferDeleted':
-        case 'ClaimSetsBound':
-        case 'CredentialRecorded':
-        case 'TransactionCodeRefused':
-        case 'SessionLocked':
-        case 'PreAuthorizedCodeRedeemed':
-        case 'AuthorizationCodeRedeemed':
-        case 'AuthorizationCodeReplayed':
-        case 'IssuanceDeferred':
-        case 'DeferredIssuanceApproved':
-        case 'DeferredIssuanceDenied':
-        case 'DeferredIssuanceCompleted':
-        case 'OfferDeleted':
-          break;
-      }
-    }
-    await flush();
+  aggregates: [user, issuanceSession, authorizationOffer, issuedCredential],
+  tables,
+  on: {
+    UserCreated: ({ data }, source) => person(data, source),
+    UserLinked: ({ data }, { tenantId, id }) =>
+      persons.set({ id, tenant_id: tenantId }, { sealed_link: data.sealedLink }),
+    UserClaimsReplaced: ({ data }, { tenantId, id }) =>
+      persons.set({ id, tenant_id: tenantId }, { sealed_claims: data.sealedClaims }),
+    UserDeleted: removePerson,
+    UserExpired: removePerson,
+    OfferCreated: ({ data: { sessionId, userId, createdAt, newUser, storedClaims, sealedClaims } }, source) => [
+      // `UserCreated` may follow, which then changes nothing (ADR 0071).
+      newUser ? person({ userId, createdAt }, source) : [],
+      session(source, sessionId, userId, storedClaims ?? sealedClaims),
+    ],
+    AuthorizationGranted: ({ data: { sessionId, userId, storedClaims, sealedClaims } }, source) =>
+      session(source, sessionId, userId, storedClaims ?? sealedClaims),
+    AuthorizationOfferCreated: ({ data: { offerId, userId, storedClaimSets, sealedClaimSets } }, source) =>
+      userId === undefined ? [] : session(source, offerId, userId, storedClaimSets ?? sealedClaimSets),
+    // One of a deleted user is not written.
+    CredentialIssued: ({ data }, source) =>
+      persons.with({ id: data.userId, tenant_id: source.tenantId }, () =>
+        credentials.insert({
+          ...credentialKey(data, source),
+          configuration_id: data.credentialConfigurationId,
+          format: data.format,
+          type: data.credentialType,
+          status: data.status ? 'valid' : '',
+          record: JSON.stringify(recordOf(data)),
+        }),
+      ),
+    CredentialStatusChanged: ({ data }, source) =>
+      credentials.set(credentialKey(data, source), { status: data.status }),
+    CredentialDeleted: ({ data }, source) => credentials.remove(credentialKey(data, source)),
+    AuthorizationOfferDeleted: nothing,
+    ClaimSetsBound: nothing,
+    CredentialRecorded: nothing,
+    TransactionCodeRefused: nothing,
+    SessionLocked: nothing,
+    TokensRevoked: nothing,
+    PreAuthorizedCodeRedeemed: nothing,
+    AuthorizationCodeRedeemed: nothing,
+    AuthorizationCodeReplayed: nothing,
+    IssuanceDeferred: nothing,
+    DeferredIssuanceApproved: nothing,
+    DeferredIssuanceDenied: nothing,
+    DeferredIssuanceCompleted: nothing,
+    OfferDeleted: nothing,
   },
 });
 
