@@ -1,7 +1,4 @@
-import { readEvent, type RecordedEvent } from '@attestry/event-store';
-import { createTable, insertRows, type Projection } from '@attestry/read-model';
-import { purgingTenants } from '@attestry/service-kit';
-import type { Kysely } from 'kysely';
+import { declareTables, defineProjection, nothing, type EventSource } from '@attestry/read-model';
 import { credentialConfiguration } from '../../settings/credential-configuration/credential-configuration.state.js';
 import { replacedKeyDueAt as replacedEncryptionKeyDueAt } from '../encryption-keys/encryption-keys.decisions.js';
 import { encryptionKeys } from '../encryption-keys/encryption-keys.state.js';
@@ -39,121 +36,74 @@ export interface DueCertificateTables {
   issuance_due_certificates: DueCertificate;
 }
 
-type Renewed = Pick<DueCertificate, 'tenant_id' | 'kind' | 'name'>;
 const ENCRYPTION = 'encryption';
 const OF_IACA = ['mDL', 'other', 'statusList', 'crl'] as const;
 
-export const dueCertificates: Projection<DueCertificateTables> = purgingTenants('issuance', {
-  name: 'issuance.due-certificates',
-  version: 3,
-  categories: [
-    issuerCertificates.category,
-    mobileCertificates.category,
-    encryptionKeys.category,
-    credentialConfiguration.category,
-  ],
-  types: [
-    ...Object.keys(issuerCertificates.types),
-    ...Object.keys(mobileCertificates.types),
-    ...Object.keys(encryptionKeys.types),
-    ...Object.keys(credentialConfiguration.types),
-  ],
-  tables: ['issuance_due_certificates'],
-  async create(db) {
-    await createTable(db, 'issuance_due_certificates', {
-      text: ['tenant_id', 'kind', 'name', 'due_at'],
-      primaryKey: ['tenant_id', 'kind', 'name'],
-      indexes: { issuance_due_certificates_by_due: ['due_at'] },
-    });
-  },
-  async project(trx, events: readonly RecordedEvent[]) {
-    for (const stored of events) {
-      const { tenantId: tenant_id } = stored.metadata;
-      /** Whether there was one before. */
-      const set = async (kind: RenewedKind, name: string, dueAt: string | undefined): Promise<boolean> => {
-        const { numDeletedRows } = await removeRow(trx, { tenant_id, kind, name });
-        if (dueAt !== undefined)
-          await insertRows(trx, 'issuance_due_certificates', [{ tenant_id, kind, name, due_at: dueAt }]);
-        return numDeletedRows > 0n;
-      };
-      const setEnd = (keyId: string, lastUse: string) => set('endedKey', keyId, endedKeyDueAt(lastUse).toISOString());
-      const stop = async (iacaId: string, kinds: readonly RenewedKind[]) => {
-        for (const kind of kinds) await removeRow(trx, { tenant_id, kind, name: iacaId });
-      };
-      // The key is made with the first configuration. A tenant that has one of an earlier release gets its key by the job.
-      if (stored.stream.startsWith(`${credentialConfiguration.category}-`)) {
-        const due = { tenant_id, kind: 'encryptionKey', name: ENCRYPTION, due_at: stored.metadata.occurredAt } as const;
-        if (!(await hasRow(trx, due))) await insertRows(trx, 'issuance_due_certificates', [due]);
-        continue;
-      }
-      if (stored.stream.startsWith(`${encryptionKeys.category}-`)) {
-        const event = readEvent(encryptionKeys, stored);
-        if (event.type === 'EncryptionKeyCreated') {
-          await set('encryptionKey', ENCRYPTION, event.data.dueAt);
-          const { replacedKeyId } = event.data;
-          if (replacedKeyId !== undefined)
-            await set('replacedEncryptionKey', replacedKeyId, replacedEncryptionKeyDueAt(event.data).toISOString());
-        } else await removeRow(trx, { tenant_id, kind: 'replacedEncryptionKey', name: event.data.keyId });
-        continue;
-      }
-      if (stored.stream.startsWith(`${issuerCertificates.category}-`)) {
-        const event = readEvent(issuerCertificates, stored);
-        if (event.type === 'IssuerSignerCreated') {
-          const { issuer, dueAt } = event.data;
-          const isReplacement = await set('issuerSigner', issuer, dueAt);
-          if (isReplacement) await set('replacedKey', issuer, replacedKeyDueAt(event.data).toISOString());
-        } else if (event.type === 'IssuerSignerKeyDestroyed')
-          await removeRow(trx, { tenant_id, kind: 'replacedKey', name: event.data.issuer });
-        continue;
-      }
-      const event = readEvent(mobileCertificates, stored);
-      switch (event.type) {
-        case 'IacaCreated':
-          if (event.data.keyId !== undefined) await setEnd(event.data.keyId, event.data.data.notAfter);
-          break;
-        case 'DocumentSignerIssued':
-          await set(event.data.documents, event.data.iacaId, event.data.dueAt);
-          await setEnd(event.data.keyId, event.data.signsUntil);
-          break;
-        case 'DocumentSignerUpdated':
-          if (event.data.issued && event.data.keyId !== undefined)
-            await setEnd(event.data.keyId, event.data.issued.data.notAfter);
-          break;
-        case 'CertificateKeysDestroyed':
-          for (const name of event.data.destroyedKeys) await removeRow(trx, { tenant_id, kind: 'endedKey', name });
-          break;
-        case 'CrlPublished':
-          await set('crl', event.data.iacaId, event.data.dueAt);
-          break;
-        // The document signer of an inactive IACA is not renewed until a request needs it; its CRL and its signer of status lists are.
-        case 'IacaUpdated':
-          if (!event.data.active) await stop(event.data.iacaId, ['mDL', 'other']);
-          break;
-        case 'IacaDeleted':
-          await stop(event.data.iacaId, OF_IACA);
-          break;
-        default:
-          break;
-      }
-    }
+const tables = declareTables<DueCertificateTables>({
+  issuance_due_certificates: {
+    text: ['tenant_id', 'kind', 'name', 'due_at'],
+    primaryKey: ['tenant_id', 'kind', 'name'],
+    indexes: { issuance_due_certificates_by_due: ['due_at'] },
   },
 });
+const { issuance_due_certificates: certificates } = tables;
 
-const hasRow = async (db: Kysely<DueCertificateTables>, { tenant_id, kind, name }: Renewed): Promise<boolean> => {
-  const row = await db
-    .selectFrom('issuance_due_certificates')
-    .select('due_at')
-    .where('tenant_id', '=', tenant_id)
-    .where('kind', '=', kind)
-    .where('name', '=', name)
-    .executeTakeFirst();
-  return row !== undefined;
-};
+const keyOf = ({ tenantId }: EventSource, kind: RenewedKind, name: string) => ({ tenant_id: tenantId, kind, name });
+const put = (source: EventSource, kind: RenewedKind, name: string, dueAt: string | undefined) =>
+  dueAt === undefined
+    ? certificates.remove(keyOf(source, kind, name))
+    : certificates.put({ ...keyOf(source, kind, name), due_at: dueAt });
+const putEnd = (source: EventSource, keyId: string | undefined, lastUse: string) =>
+  keyId === undefined ? [] : put(source, 'endedKey', keyId, endedKeyDueAt(lastUse).toISOString());
+const remove = (source: EventSource, kinds: readonly RenewedKind[], name: string) =>
+  kinds.map((kind) => certificates.remove(keyOf(source, kind, name)));
 
-const removeRow = (db: Kysely<DueCertificateTables>, { tenant_id, kind, name }: Renewed) =>
-  db
-    .deleteFrom('issuance_due_certificates')
-    .where('tenant_id', '=', tenant_id)
-    .where('kind', '=', kind)
-    .where('name', '=', name)
-    .executeTakeFirst();
+/** The key is made with the first configuration. A tenant that has one of an earlier release gets its key by the job. */
+const needEncryption = (_: unknown, source: EventSource) =>
+  certificates.insert({ ...keyOf(source, 'encryptionKey', ENCRYPTION), due_at: source.occurredAt });
+
+export const dueCertificates = defineProjection({
+  name: 'issuance.due-certificates',
+  version: 3,
+  aggregates: [issuerCertificates, mobileCertificates, encryptionKeys, credentialConfiguration],
+  tables,
+  on: {
+    CredentialConfigurationCreated: needEncryption,
+    CredentialConfigurationContentReplaced: needEncryption,
+    CredentialConfigurationDeleted: needEncryption,
+    EncryptionKeyCreated: ({ data }, source) => [
+      put(source, 'encryptionKey', ENCRYPTION, data.dueAt),
+      data.replacedKeyId === undefined
+        ? []
+        : put(source, 'replacedEncryptionKey', data.replacedKeyId, replacedEncryptionKeyDueAt(data).toISOString()),
+    ],
+    EncryptionKeyDestroyed: ({ data }, source) => remove(source, ['replacedEncryptionKey'], data.keyId),
+    IssuerSignerCreated: ({ data }, source) => [
+      // It replaces another one if its issuer has one.
+      certificates.with(keyOf(source, 'issuerSigner', data.issuer), () =>
+        put(source, 'replacedKey', data.issuer, replacedKeyDueAt(data).toISOString()),
+      ),
+      put(source, 'issuerSigner', data.issuer, data.dueAt),
+    ],
+    IssuerSignerKeyDestroyed: ({ data }, source) => remove(source, ['replacedKey'], data.issuer),
+    IacaCreated: ({ data }, source) => putEnd(source, data.keyId, data.data.notAfter),
+    DocumentSignerIssued: ({ data }, source) => [
+      put(source, data.documents, data.iacaId, data.dueAt),
+      putEnd(source, data.keyId, data.signsUntil),
+    ],
+    DocumentSignerUpdated: ({ data }, source) =>
+      data.issued ? putEnd(source, data.keyId, data.issued.data.notAfter) : [],
+    CertificateKeysDestroyed: ({ data }, source) =>
+      data.destroyedKeys.map((keyId) => remove(source, ['endedKey'], keyId)),
+    CrlPublished: ({ data }, source) => put(source, 'crl', data.iacaId, data.dueAt),
+    // The document signer of an inactive IACA is not renewed until a request needs it; its CRL and its signer of status lists are.
+    IacaUpdated: ({ data }, source) => (data.active ? [] : remove(source, ['mDL', 'other'], data.iacaId)),
+    IacaDeleted: ({ data }, source) => remove(source, OF_IACA, data.iacaId),
+    IssuerCaCreated: nothing,
+    DocumentSignerRequested: nothing,
+    DocumentSignerRevoked: nothing,
+    DocumentSignerDeleted: nothing,
+    SignersOfDomainHeld: nothing,
+    SignersOfDomainReleased: nothing,
+  },
+});
