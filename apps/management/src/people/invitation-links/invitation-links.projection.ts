@@ -1,6 +1,4 @@
-import { readEvent } from '@attestry/event-store';
-import { createTable, type Projection } from '@attestry/read-model';
-import type { Transaction } from 'kysely';
+import { declareTables, defineProjection, nothing } from '@attestry/read-model';
 import { tenant } from '../../tenants/tenant/tenant.state.js';
 
 /** `used` by an acceptance, `replaced` by a newer invitation of the same person, `withdrawn` by anything else. */
@@ -19,75 +17,56 @@ export interface InvitationLinkTables {
   };
 }
 
+const tables = declareTables<InvitationLinkTables>({
+  invitation: {
+    text: ['id', 'tenant_id', 'user_id', 'pepper', 'mac', 'expires_at', 'status'],
+    primaryKey: ['id'],
+    indexes: { invitation_of_user: ['tenant_id', 'user_id'] },
+  },
+});
+const { invitation: invitations } = tables;
+
+type Person = { tenantId: string; userId: string };
+const end = (status: InvitationStatus, { tenantId, userId }: Person) =>
+  invitations.set({ tenant_id: tenantId, user_id: userId, status: 'open' }, { status });
+const withdraw = ({ data }: { data: Person }) => end('withdrawn', data);
+
 /** Every invitation by its id, with its outcome: a link is checked with one row, however long the tenant's history is. */
-export const invitationLinks: Projection<InvitationLinkTables> = {
+export const invitationLinks = defineProjection({
   name: 'management.invitation-links',
   version: 1,
-  categories: [tenant.category],
-  types: Object.keys(tenant.types),
-  tables: ['invitation'],
-  async create(db) {
-    await createTable(db, 'invitation', {
-      text: ['id', 'tenant_id', 'user_id', 'pepper', 'mac', 'expires_at', 'status'],
-      primaryKey: ['id'],
-      indexes: { invitation_of_user: ['tenant_id', 'user_id'] },
-    });
+  aggregates: [tenant],
+  tables,
+  // Management purges by an event of the tenant.
+  outlivesTenant: true,
+  on: {
+    MemberInvited: ({ data }) => [
+      end('replaced', data),
+      invitations.put({
+        id: data.invitationId,
+        tenant_id: data.tenantId,
+        user_id: data.userId,
+        pepper: data.secretMac.pepper,
+        mac: data.secretMac.mac,
+        expires_at: data.expiresAt,
+        status: 'open',
+      }),
+    ],
+    InvitationAccepted: ({ data }) => invitations.set({ id: data.invitationId }, { status: 'used' }),
+    MemberAdded: withdraw,
+    InvitationCancelled: withdraw,
+    MemberRemoved: withdraw,
+    TenantDeleted: ({ data }) => invitations.set({ tenant_id: data.tenantId, status: 'open' }, { status: 'withdrawn' }),
+    TenantPurged: ({ data }) => invitations.remove({ tenant_id: data.tenantId }),
+    TenantCreated: nothing,
+    TenantRenamed: nothing,
+    TenantIdentityRolesRestrictionChanged: nothing,
+    MachineMembershipGranted: nothing,
+    MemberRolesChanged: nothing,
+    TenantClientCreated: nothing,
+    TenantClientRenamed: nothing,
+    TenantClientRolesChanged: nothing,
+    TenantClientSecretRotated: nothing,
+    TenantClientDeleted: nothing,
   },
-  async project(trx, events) {
-    for (const stored of events) {
-      const event = readEvent(tenant, stored);
-      switch (event.type) {
-        case 'MemberInvited': {
-          const { tenantId, userId, invitationId, secretMac, expiresAt } = event.data;
-          await end(trx, 'replaced', tenantId, userId);
-          await trx
-            .insertInto('invitation')
-            .values({
-              id: invitationId,
-              tenant_id: tenantId,
-              user_id: userId,
-              pepper: secretMac.pepper,
-              mac: secretMac.mac,
-              expires_at: expiresAt,
-              status: 'open',
-            })
-            // In a redelivered batch an earlier event has ended it.
-            .onConflict((conflict) => conflict.column('id').doUpdateSet({ status: 'open' }))
-            .execute();
-          break;
-        }
-        case 'InvitationAccepted':
-          await trx
-            .updateTable('invitation')
-            .set({ status: 'used' })
-            .where('id', '=', event.data.invitationId)
-            .execute();
-          break;
-        case 'MemberAdded':
-        case 'InvitationCancelled':
-        case 'MemberRemoved':
-          await end(trx, 'withdrawn', event.data.tenantId, event.data.userId);
-          break;
-        case 'TenantDeleted':
-          await end(trx, 'withdrawn', event.data.tenantId);
-          break;
-        case 'TenantPurged':
-          await trx.deleteFrom('invitation').where('tenant_id', '=', event.data.tenantId).execute();
-          break;
-        default:
-      }
-    }
-  },
-};
-
-/** Of one person, or of the whole tenant. */
-const end = async (
-  trx: Transaction<InvitationLinkTables>,
-  status: InvitationStatus,
-  tenantId: string,
-  userId?: string,
-): Promise<void> => {
-  const open = trx.updateTable('invitation').set({ status }).where('tenant_id', '=', tenantId);
-  const one = userId === undefined ? open : open.where('user_id', '=', userId);
-  await one.where('status', '=', 'open').execute();
-};
+});
