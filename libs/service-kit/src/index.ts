@@ -24,7 +24,7 @@ export { UnchangedRows } from './followers/unchanged-rows.js';
 export { PeriodicWork } from './followers/periodic-work.js';
 export { DueRowsJob, type DueRows, type DueRowsTerm } from './followers/due-rows.js';
 export { KeyRotation, type RotatedKeys } from './key-rotation/key-rotation.js';
-export { publishedKeysProjection, type KeyChange } from './key-rotation/published-keys.projection.js';
+export { publishedKeys, type PublishedKeys } from './key-rotation/published-keys.js';
 export * from './process/admin-server.js';
 export { METRICS, type MetricDefinition, type MetricKey } from './metrics/metric-definitions.js';
 export { Metrics } from './metrics/metrics.js';

@@ -1,18 +1,17 @@
-import { publishedKeysProjection } from '@attestry/service-kit';
+import { defineProjection } from '@attestry/read-model';
+import { publishedKeys } from '@attestry/service-kit';
 import { clientKeys } from './client-keys.state.js';
 
-export const clientKeysProjection = publishedKeysProjection('tenant-config', {
+const keys = publishedKeys('client_key');
+
+export const clientKeysProjection = defineProjection({
   name: 'tenant-config.client-keys',
-  table: 'client_key',
-  aggregate: clientKeys,
-  changeOf: (event) => {
-    switch (event.type) {
-      case 'ClientKeyChosen':
-        return { kind: 'chosen', key: { keyId: event.data.keyId, signsFrom: event.data.chosenAt } };
-      case 'ClientKeyRotated':
-        return { kind: 'rotated', succession: event.data };
-      case 'ClientKeyRetired':
-        return { kind: 'retired', keyId: event.data.keyId };
-    }
+  version: 1,
+  aggregates: [clientKeys],
+  tables: keys.tables,
+  on: {
+    ClientKeyChosen: ({ data }, source) => keys.choose(source, { keyId: data.keyId, signsFrom: data.chosenAt }),
+    ClientKeyRotated: ({ data }, source) => keys.rotate(source, data),
+    ClientKeyRetired: ({ data }, source) => keys.retire(source, data),
   },
 });

@@ -1,20 +1,18 @@
-import { publishedKeysProjection } from '@attestry/service-kit';
+import { defineProjection } from '@attestry/read-model';
+import { publishedKeys } from '@attestry/service-kit';
 import { webhookKeys } from './webhook-keys.state.js';
 
-export const keysProjection = publishedKeysProjection('webhooks', {
+const keys = publishedKeys('webhook_key');
+
+export const keysProjection = defineProjection({
   name: 'webhooks.keys',
-  table: 'webhook_key',
-  aggregate: webhookKeys,
-  changeOf: (event) => {
-    switch (event.type) {
-      case 'WebhookKeyChosen':
-        return { kind: 'chosen', key: { keyId: event.data.keyId, signsFrom: event.data.chosenAt } };
-      case 'WebhookKeyRotated':
-        return { kind: 'rotated', succession: event.data };
-      case 'WebhookKeyRetired':
-        return { kind: 'retired', keyId: event.data.keyId };
-      case 'WebhookKeysEnded':
-        return { kind: 'ended' };
-    }
+  version: 1,
+  aggregates: [webhookKeys],
+  tables: keys.tables,
+  on: {
+    WebhookKeyChosen: ({ data }, source) => keys.choose(source, { keyId: data.keyId, signsFrom: data.chosenAt }),
+    WebhookKeyRotated: ({ data }, source) => keys.rotate(source, data),
+    WebhookKeyRetired: ({ data }, source) => keys.retire(source, data),
+    WebhookKeysEnded: (_, source) => keys.end(source),
   },
 });

@@ -3,20 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Leases } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
-import { openSqliteDatabase, type ReadModels } from '@attestry/read-model';
+import { defineProjection, openSqliteDatabase, type ReadModels } from '@attestry/read-model';
 import type { Kysely } from 'kysely';
 import { Health } from '../process/health.js';
 import { createLogger } from '../process/logger.js';
 import { KeyRotation, type RotatedKeys } from './key-rotation.js';
-import { publishedKeysProjection, type PublishedKeyRow } from './published-keys.projection.js';
+import { publishedKeys, type PublishedKeyRow } from './published-keys.js';
 
 const NOW = Date.parse('2026-03-01T00:00:00.000Z');
 const at = (days: number) => new Date(NOW + days * 86_400_000).toISOString();
-const projection = publishedKeysProjection('webhooks', {
+const projection = defineProjection({
   name: 'webhooks.keys',
-  table: 'webhook_key',
-  aggregate: { category: 'webhookKeys', initial: {}, types: {}, evolve: (state) => state },
-  changeOf: () => ({ kind: 'ended' }),
+  version: 1,
+  aggregates: [],
+  tables: publishedKeys('webhook_key').tables,
+  on: {},
 });
 let folder: string;
 let db: Kysely<Record<string, PublishedKeyRow>>;

@@ -5,7 +5,7 @@ import type { ServiceName } from '@attestry/contracts';
 import type { PlatformConfig } from '../config/config.js';
 import { serviceContext } from '../operations/event-context.js';
 import { DueRowsJob, type DueRows, type DueRowsEngines } from '../followers/due-rows.js';
-import type { PublishedKeyRow, PublishedKeyTables } from './published-keys.projection.js';
+import type { PublishedKeyRow, PublishedKeyTables } from './published-keys.js';
 
 const LONGEST_PAUSE_MS = 60_000;
 const SHORTEST_PAUSE_MS = 250;
@@ -29,7 +29,7 @@ export interface KeyRotationOptions extends DueRowsEngines {
   /** Of the keys, in the log. */
   kind: string;
   keys: RotatedKeys;
-  /** Of {@link publishedKeysProjection}, with its one table. */
+  /** With the one table of {@link publishedKeys}. */
   projection: SelectiveProjection<PublishedKeyTables>;
   config: Pick<PlatformConfig, 'webhookKeyDays' | 'webhookKeyLeadSeconds' | 'webhookKeyOverlapSeconds'>;
 }
