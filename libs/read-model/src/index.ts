@@ -10,9 +10,8 @@ export type {
 export { CursorCodec, InvalidCursor, page } from './cursor.js';
 export type { CursorCodecOptions, CursorKey, PageOptions } from './cursor.js';
 export { countFitting, countFittingEntries, PAGE_SIZE, storedBytes } from './page-size.js';
-export { BatchedRows } from './batched-rows.js';
 export { createTable } from './create-table.js';
-export { insertRows } from './insert-rows.js';
+export { insertRows, putRows } from './insert-rows.js';
 export { defineProjection, nothing } from './declared/define-projection.js';
 export type { DeclaredProjection, EventSource, ProjectionDeclaration } from './declared/define-projection.js';
 export { Below, below, declareTables } from './declared/tables.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { openSqliteDatabase } from './embedded/sqlite-dialect.js';
-import { insertRows } from './insert-rows.js';
+import { insertRows, putRows } from './insert-rows.js';
 
 interface Tables {
   thing: { id: string; amount: number | null; text: string | null };
@@ -53,5 +53,19 @@ describe('insertRows', () => {
   it('accepts more rows than a statement has parameters', async () => {
     await insert(Array.from({ length: 40_000 }, (_, n) => ({ id: `i${n}`, amount: n, text: null })));
     expect(await db.selectFrom('thing').select(db.fn.countAll().as('n')).execute()).toEqual([{ n: 40_000 }]);
+  });
+
+  it('replaces rows of the same key where they are put', async () => {
+    const put = (rows: Tables['thing'][]) => db.transaction().execute((trx) => putRows(trx, 'thing', ['id'], rows));
+    await insert([{ id: 'a', amount: 1, text: 'first' }]);
+    await put([
+      { id: 'a', amount: null, text: 'second' },
+      { id: 'b', amount: 2, text: 'b' },
+    ]);
+    await put([]);
+    expect(await all()).toEqual([
+      { id: 'a', amount: null, text: 'second' },
+      { id: 'b', amount: 2, text: 'b' },
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sql, type ColumnDataType, type Kysely, type Transaction } from 'kysely';
 import type { RecordedEvent } from '@attestry/event-store';
-import { BatchedRows, ReadModels, type Projection } from '@attestry/read-model';
+import { insertRows, putRows, ReadModels, type Projection } from '@attestry/read-model';
 import { Health, OPERATION_READ_MODELS, ReadModel, type PlatformConfig } from '@attestry/service-kit';
 import type { RecorderFact } from '../operation-stream/operation-stream.events.js';
 import { mergeParts, partsOf, type OperationPart, type OperationRow } from './operation-rows.js';
@@ -136,17 +136,15 @@ const projectOperations = async (trx: Transaction<EventTables>, parts: readonly 
         deadline: row.deadline === null ? null : Number(row.deadline),
       });
   }
-  const table = new BatchedRows(trx, 'analytics_operations', ['tenant_id', 'start_id']);
   const stored = new Set(known.keys());
   for (const part of parts) {
     const key = `${part.tenant_id} ${part.start_id}`;
     const row = known.get(key);
-    const merged = row ? mergeParts(row, part) : part;
-    known.set(key, merged);
-    if (stored.has(key)) table.put(merged);
+    known.set(key, row ? mergeParts(row, part) : part);
   }
-  for (const [key, row] of known) if (!stored.has(key)) table.insert(row);
-  await table.write();
+  const rows = (isStored: boolean) => [...known].filter(([key]) => stored.has(key) === isStored).map(([, row]) => row);
+  await putRows(trx, 'analytics_operations', ['tenant_id', 'start_id'], rows(true));
+  await insertRows(trx, 'analytics_operations', rows(false));
 };
 
 /** A recorder without START began before the retention of its stream. */

@@ -1,6 +1,6 @@
 import type { WebhookAttempt, WebhookEventType } from '@attestry/contracts';
 import { readEvent } from '@attestry/event-store';
-import { createTable, BatchedRows, type Projection } from '@attestry/read-model';
+import { createTable, insertRows, putRows, type Projection } from '@attestry/read-model';
 import { purgingTenants } from '@attestry/service-kit';
 import type { Transaction } from 'kysely';
 import type {
@@ -77,17 +77,17 @@ export const attemptsProjection: Projection<AttemptTables> = purgingTenants('web
       event: readEvent(webhookDelivery, stored),
     }));
     const known = await earlier(trx, changes);
-    const rows = new BatchedRows(trx, 'webhook_attempt', ['tenant_id', 'id']);
+    const started = new Set<Row>();
+    const changed = new Set<Row>();
     const change = (tenantId: string, id: string | undefined, values: (row: Row) => Partial<Row>) => {
       const row = id === undefined ? undefined : known.get(tenantId + id);
       if (!row) return;
-      Object.assign(row, values(row));
-      rows.put(row);
+      changed.add(Object.assign(row, values(row)));
     };
-    const start = (started: Started) => {
-      const row = rowOf(started);
-      known.set(started.tenantId + started.deliveryId, row);
-      rows.insert(row);
+    const start = (attempt: Started) => {
+      const row = rowOf(attempt);
+      known.set(attempt.tenantId + attempt.deliveryId, row);
+      started.add(row);
     };
     for (const { tenantId, at, event } of changes)
       switch (event.type) {
@@ -133,7 +133,9 @@ export const attemptsProjection: Projection<AttemptTables> = purgingTenants('web
         case 'DeliveryExhausted':
           break;
       }
-    await rows.write();
+    await insertRows(trx, 'webhook_attempt', [...started]);
+    const earlierOnes = [...changed].filter((row) => !started.has(row));
+    await putRows(trx, 'webhook_attempt', ['tenant_id', 'id'], earlierOnes);
     const newest = changes.at(-1);
     if (newest) await trx.deleteFrom('webhook_attempt').where('created_at', '<', keptSince(newest.at)).execute();
   },

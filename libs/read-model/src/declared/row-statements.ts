@@ -1,6 +1,6 @@
 import { SqliteAdapter, sql, type RawBuilder, type Transaction } from 'kysely';
 import { storableText } from '../postgres/storable-text.js';
-import { Below, type AnyRow, type AnyTable, type AnyWhere } from './tables.js';
+import { Below, type AnyRow, type AnyWhere, type TableShape } from './tables.js';
 
 type Trx = Transaction<unknown>;
 
@@ -15,7 +15,7 @@ interface SentRows {
 
 const isSqlite = (trx: Trx) => trx.getExecutor().adapter instanceof SqliteAdapter;
 
-const send = (trx: Trx, { name }: AnyTable, columns: readonly string[], rows: readonly AnyRow[]): SentRows => {
+const send = (trx: Trx, { name }: TableShape, columns: readonly string[], rows: readonly AnyRow[]): SentRows => {
   if (isSqlite(trx)) {
     const values = JSON.stringify(rows.map((row) => columns.map((column) => row[column])));
     return {
@@ -34,14 +34,14 @@ const send = (trx: Trx, { name }: AnyTable, columns: readonly string[], rows: re
 };
 
 const names = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
-const hasKey = ({ key }: AnyTable, sent: SentRows) =>
+const hasKey = ({ key }: TableShape, sent: SentRows) =>
   sql.join(
     key.map((column) => sql`${sql.ref(`r.${column}`)} = ${sent.column(column)}`),
     sql` and `,
   );
 
 /** The rows that exist of these keys. */
-export const selectRows = async (trx: Trx, table: AnyTable, keys: readonly AnyRow[]): Promise<AnyRow[]> => {
+export const selectRows = async (trx: Trx, table: TableShape, keys: readonly AnyRow[]): Promise<AnyRow[]> => {
   const sent = send(trx, table, table.key, keys);
   // SQLite looks up each key, whatever it expects of the table.
   const { rows } = await sql<AnyRow>`select ${sql.join(table.columns.map((column) => sql.ref(`r.${column}`)))}
@@ -52,7 +52,7 @@ export const selectRows = async (trx: Trx, table: AnyTable, keys: readonly AnyRo
 /** Inserts rows; existing ones stay, or are replaced. */
 export const insertAll = async (
   trx: Trx,
-  table: AnyTable,
+  table: TableShape,
   rows: readonly AnyRow[],
   replaces: boolean,
 ): Promise<void> => {
@@ -67,7 +67,7 @@ export const insertAll = async (
     on conflict ${action}`.execute(trx);
 };
 
-export const deleteRows = async (trx: Trx, table: AnyTable, keys: readonly AnyRow[]): Promise<void> => {
+export const deleteRows = async (trx: Trx, table: TableShape, keys: readonly AnyRow[]): Promise<void> => {
   if (!keys.length) return;
   const sent = send(trx, table, table.key, keys);
   const selected = sql`select ${sql.join(table.key.map((column) => sent.column(column)))} from ${sent.rows}`;
@@ -77,7 +77,7 @@ export const deleteRows = async (trx: Trx, table: AnyTable, keys: readonly AnyRo
 /** Sets some columns of rows. */
 export const updateRows = async (
   trx: Trx,
-  table: AnyTable,
+  table: TableShape,
   changed: readonly string[],
   rows: readonly AnyRow[],
 ): Promise<void> => {
@@ -96,11 +96,11 @@ const condition = (where: AnyWhere) =>
     sql` and `,
   );
 
-export const deleteWhere = async (trx: Trx, { name }: AnyTable, where: AnyWhere): Promise<void> => {
+export const deleteWhere = async (trx: Trx, { name }: TableShape, where: AnyWhere): Promise<void> => {
   await sql`delete from ${sql.table(name)} where ${condition(where)}`.execute(trx);
 };
 
-export const updateWhere = async (trx: Trx, { name }: AnyTable, where: AnyWhere, values: AnyRow): Promise<void> => {
+export const updateWhere = async (trx: Trx, { name }: TableShape, where: AnyWhere, values: AnyRow): Promise<void> => {
   const set = Object.entries(values).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
   await sql`update ${sql.table(name)} set ${sql.join(set)} where ${condition(where)}`.execute(trx);
 };

@@ -32,12 +32,15 @@ export type Change =
 /** In order. */
 export type Changes = Change | readonly Changes[];
 
-export interface AnyTable {
+/** What statements are made of. */
+export interface TableShape {
   readonly name: string;
-  /** All columns. */
   readonly columns: readonly string[];
   /** Columns of the primary key. */
   readonly key: readonly string[];
+}
+
+export interface AnyTable extends TableShape {
   readonly declared: TableColumns<never>;
 }
 

@@ -120,7 +120,7 @@ class SqliteThreadDriver implements Driver {
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Statements of `insertRows`, `BatchedRows` and declared projections: callers use no result of them. */
+/** Statements of `insertRows`, `putRows` and declared projections: callers use no result of them. */
 const WRITES_ROWS = /^(insert into|delete from|update) /;
 const BEGIN: QueryArgs = { sql: 'BEGIN IMMEDIATE', parameters: [] };
 const COMMIT: QueryArgs = { sql: 'COMMIT', parameters: [] };
