@@ -1,49 +1,47 @@
 import { SqliteAdapter, sql, type RawBuilder, type Transaction } from 'kysely';
 import { storableText } from '../postgres/storable-text.js';
-import { Below, type AnyRow, type AnyWhere, type TableShape } from './tables.js';
+import { Below, type AnyRow, type AnyWhere, type KeyedTable, type TableShape } from './tables.js';
 
 type Trx = Transaction<unknown>;
 
-/**
- * Rows are sent as one JSON parameter, of which the database makes rows again: compiling and binding thousands of parameters cost more
- * than the statement itself. `column` is the value of a column in these rows.
- */
+/** Rows as a table `k` of few parameters: compiling and binding thousands of parameters cost more than the statement itself. */
 interface SentRows {
   rows: RawBuilder<unknown>;
   column(name: string): RawBuilder<unknown>;
 }
 
 const isSqlite = (trx: Trx) => trx.getExecutor().adapter instanceof SqliteAdapter;
+const storable = (value: unknown) => (typeof value === 'string' ? storableText(value) : value);
 
-const send = (trx: Trx, { name }: TableShape, columns: readonly string[], rows: readonly AnyRow[]): SentRows => {
-  if (isSqlite(trx)) {
-    const values = JSON.stringify(rows.map((row) => columns.map((column) => row[column])));
-    return {
-      rows: sql`json_each(${values}) as k`,
-      column: (column) => sql.raw(`k.value ->> ${columns.indexOf(column)}`),
-    };
-  }
-  const values = JSON.stringify(
-    rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]]))),
-    (_name, value: unknown) => (typeof value === 'string' ? storableText(value) : value),
-  );
-  return {
-    rows: sql`json_populate_recordset(null::${sql.table(name)}, ${values}) as k`,
-    column: (column) => sql.ref(`k.${column}`),
-  };
-};
+const sendJson = (columns: readonly string[], rows: readonly AnyRow[]): SentRows => ({
+  rows: sql`json_each(${JSON.stringify(rows.map((row) => columns.map((column) => row[column])))}) as k`,
+  column: (column) => sql.raw(`k.value ->> ${columns.indexOf(column)}`),
+});
+
+/** PostgreSQL is to know their number: for a few rows it must not read a whole table to join them. */
+const sendArrays = (table: KeyedTable, columns: readonly string[], rows: readonly AnyRow[]): SentRows => ({
+  rows: sql`unnest(${sql.join(
+    columns.map((column) => {
+      const values = rows.map((row) => storable(row[column] ?? null));
+      return table.integers.has(column) ? sql`${values}::bigint[]` : sql`${values}::text[]`;
+    }),
+  )}) as k(${names(columns)})`,
+  column: (column) => sql.ref(`k.${column}`),
+});
+const send = (trx: Trx, table: KeyedTable, columns: readonly string[], rows: readonly AnyRow[]): SentRows =>
+  isSqlite(trx) ? sendJson(columns, rows) : sendArrays(table, columns, rows);
 
 const names = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
-const hasKey = ({ key }: TableShape, sent: SentRows) =>
+const hasKey = ({ key }: KeyedTable, sent: SentRows) =>
   sql.join(
     key.map((column) => sql`${sql.ref(`r.${column}`)} = ${sent.column(column)}`),
     sql` and `,
   );
 
 /** The rows that exist of these keys. */
-export const selectRows = async (trx: Trx, table: TableShape, keys: readonly AnyRow[]): Promise<AnyRow[]> => {
+export const selectRows = async (trx: Trx, table: KeyedTable, keys: readonly AnyRow[]): Promise<AnyRow[]> => {
   const sent = send(trx, table, table.key, keys);
-  // SQLite looks up each key, whatever it expects of the table.
+  // SQLite takes a cross join in this order: it looks up each key, whatever it expects of the table.
   const { rows } = await sql<AnyRow>`select ${sql.join(table.columns.map((column) => sql.ref(`r.${column}`)))}
     from ${sent.rows} cross join ${sql.table(table.name)} as r where ${hasKey(table, sent)}`.execute(trx);
   return rows;
@@ -52,22 +50,27 @@ export const selectRows = async (trx: Trx, table: TableShape, keys: readonly Any
 /** Inserts rows; existing ones stay, or are replaced. */
 export const insertAll = async (
   trx: Trx,
-  table: TableShape,
+  { name, columns, key }: TableShape,
   rows: readonly AnyRow[],
   replaces: boolean,
 ): Promise<void> => {
   if (!rows.length) return;
-  const { name, columns, key } = table;
-  const sent = send(trx, table, columns, rows);
   const others = columns.filter((column) => !key.includes(column));
   const excluded = others.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
   const action = replaces && others.length ? sql`(${names(key)}) do update set ${sql.join(excluded)}` : sql`do nothing`;
+  const sent = isSqlite(trx)
+    ? sendJson(columns, rows)
+    : {
+        // The table's row type declares the values.
+        rows: sql`json_populate_recordset(null::${sql.table(name)}, ${JSON.stringify(rows, (_, value) => storable(value))}) as k`,
+        column: (column: string) => sql.ref(`k.${column}`),
+      };
   await sql`insert into ${sql.table(name)} (${names(columns)})
     select ${sql.join(columns.map((column) => sent.column(column)))} from ${sent.rows} where true
     on conflict ${action}`.execute(trx);
 };
 
-export const deleteRows = async (trx: Trx, table: TableShape, keys: readonly AnyRow[]): Promise<void> => {
+export const deleteRows = async (trx: Trx, table: KeyedTable, keys: readonly AnyRow[]): Promise<void> => {
   if (!keys.length) return;
   const sent = send(trx, table, table.key, keys);
   const selected = sql`select ${sql.join(table.key.map((column) => sent.column(column)))} from ${sent.rows}`;
@@ -77,7 +80,7 @@ export const deleteRows = async (trx: Trx, table: TableShape, keys: readonly Any
 /** Sets some columns of rows. */
 export const updateRows = async (
   trx: Trx,
-  table: TableShape,
+  table: KeyedTable,
   changed: readonly string[],
   rows: readonly AnyRow[],
 ): Promise<void> => {

@@ -40,7 +40,11 @@ export interface TableShape {
   readonly key: readonly string[];
 }
 
-export interface AnyTable extends TableShape {
+export interface KeyedTable extends TableShape {
+  readonly integers: ReadonlySet<string>;
+}
+
+export interface AnyTable extends KeyedTable {
   readonly declared: TableColumns<never>;
 }
 
@@ -51,6 +55,7 @@ export interface AnyTable extends TableShape {
 export class DeclaredTable<Row> implements AnyTable {
   readonly columns: readonly string[];
   readonly key: readonly string[];
+  readonly integers: ReadonlySet<string>;
   readonly declared: TableColumns<never>;
 
   constructor(
@@ -60,6 +65,7 @@ export class DeclaredTable<Row> implements AnyTable {
     const { text, nullableText = [], integer = [], nullableInteger = [], primaryKey } = declared;
     this.columns = [...text, ...nullableText, ...integer, ...nullableInteger];
     this.key = primaryKey;
+    this.integers = new Set([...integer, ...nullableInteger]);
     this.declared = declared as unknown as TableColumns<never>;
   }
 
