@@ -93,6 +93,7 @@ const createIndexes = async (db: Kysely<EventTables>): Promise<void> => {
     .execute();
 };
 
+/** It is not declared: it receives every event as stored, also of unknown types, and merges the two halves of an operation. */
 export const eventsProjection: Projection<EventTables> = {
   name: 'analytics.events',
   version: 4,

@@ -39,7 +39,10 @@ type Row = AttemptTables['webhook_attempt'];
 /** Older attempts are not listed. */
 export const keptSince = (now: string): string => new Date(Date.parse(now) - ATTEMPTS_KEPT_MS).toISOString();
 
-/** The attempts of each webhook, apart from the sender's queue so that sending does not wait for it. */
+/**
+ * The attempts of each webhook, apart from the sender's queue so that sending does not wait for it. It is not declared: attempts of all tenants
+ * are removed by their age.
+ */
 export const attemptsProjection: Projection<AttemptTables> = purgingTenants('webhooks', {
   name: 'webhooks.attempts',
   version: 1,

@@ -24,7 +24,10 @@ interface Tables extends MaskTables {
 }
 type Db = Transaction<Tables>;
 
-/** A projection of status lists, which are masked while the tenant has lost a domain of their issuer (ADR 0081). */
+/**
+ * A projection of status lists, which are masked while the tenant has lost a domain of their issuer (ADR 0081). It is not declared: whether a list
+ * is masked follows from a join.
+ */
 export const maskingLists = <Masked extends MaskTables>(
   projection: SelectiveProjection<Masked>,
 ): SelectiveProjection<Masked> => ({

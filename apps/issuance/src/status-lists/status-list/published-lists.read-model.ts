@@ -100,7 +100,7 @@ const renewSignatures = async (trx: Transaction<PublishedListTables>, stored: Re
 
 /**
  * The published token of each list. The events make and delete rows, and set when a token is due; the publisher writes the tokens. Apart from
- * the statuses, so that tokens continue to be served while those are rebuilt.
+ * the statuses, so that tokens continue to be served while those are rebuilt. It is not declared: `revision` counts tokens of the publisher, too.
  */
 export const publishedLists: Projection<PublishedListTables> = purgingTenants('issuance', {
   name: 'issuance.status-list-tokens',

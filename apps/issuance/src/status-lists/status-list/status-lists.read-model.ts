@@ -81,7 +81,8 @@ interface ListChanges extends ListKey {
 
 /**
  * The statuses of each list, one row of packed bits that is changed in place: a change costs the same however many credentials there are.
- * Other code changes only `dirty`, so that a rebuild gives the same rows.
+ * Other code changes only `dirty`, so that a rebuild gives the same rows. It is not declared: it opens and packs a row once for all changes of a
+ * batch.
  */
 const unmaskedLists: SelectiveProjection<StatusListTables> = {
   name: 'issuance.status-lists',

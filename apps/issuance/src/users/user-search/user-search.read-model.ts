@@ -70,7 +70,10 @@ const changesOf = (events: readonly RecordedEvent[]): Changes[] => {
 /** Terms of a sealed value. */
 type TermsOf = (tenantId: string, part: Part, sealed: string) => Promise<string[]>;
 
-/** `termsOf` opens the values: the events have no MACs, because they stay when the person is deleted; rows do not (ADR 0094). */
+/**
+ * `termsOf` opens the values: the events have no MACs, because they stay when the person is deleted; rows do not (ADR 0094). It is therefore not
+ * declared: its rows do not follow from the events alone.
+ */
 export const userSearch = (termsOf: TermsOf): Projection<UserSearchTables> => {
   const rowsOf = async (
     trx: Transaction<UserSearchTables>,
