@@ -1,5 +1,5 @@
 import { CredentialIssuer } from './credential-issuer/credential-issuer.js';
-import { IssuanceInputs } from './credential-issuer/issuance-inputs.js';
+import { SignedCredentials } from './credential-issuer/signed-credentials.js';
 import { DeferredIssuances } from './deferred-issuance/deferred-issuances.js';
 import { DeferredIssuancesReadModel } from './deferred-issuance/deferred-issuances.read-model.js';
 import { ListedDeferrals } from './deferred-issuance/listed-deferrals.js';
@@ -9,7 +9,7 @@ import { MessageEncryption } from './message-encryption/message-encryption.js';
 
 export const credentialProviders = [
   MessageEncryption,
-  IssuanceInputs,
+  SignedCredentials,
   CredentialIssuer,
   CredentialRequests,
   DeferredIssuances,

@@ -32,29 +32,32 @@ const loaderOf =
     if (loaded.state.status === 'absent') throw invalidToken(scheme === 'dpop');
     record.nameSession(loaded.state);
     let verified: Grant | undefined;
-    const findSession = (state: IssuanceSessionState): RedeemedSession | undefined => {
-      if (state.status !== 'redeemed' || state.accessToken.tokenId !== named.tokenId) return undefined;
+    const requireSession = (state: IssuanceSessionState): RedeemedSession => {
+      const invalid = () => invalidToken(scheme === 'dpop' || isBound(state, named.tokenId));
+      if (state.status !== 'redeemed' || state.accessToken.tokenId !== named.tokenId) throw invalid();
       const grant = state.accessToken;
-      if (isExpired(grant, now)) return undefined;
+      if (isExpired(grant, now)) throw invalid();
       // The MAC is computed once per request: a later state of the session normally holds the grant that was verified.
       if (verified?.mac !== grant.mac || verified.keyId !== grant.keyId) {
         const expected = { mac: grant.mac, pepper: grant.keyId };
-        if (!macs.verifyMac(named.value, expected, grantContext('access', tenantId, state.id))) return undefined;
+        if (!macs.verifyMac(named.value, expected, grantContext('access', tenantId, state.id))) throw invalid();
         verified = grant;
       }
       return state;
     };
-    const requireSession = (state: IssuanceSessionState) => {
-      const session = findSession(state);
-      if (!session) throw invalidToken(scheme === 'dpop' || isBound(state, named.tokenId));
-      return session;
-    };
-    // A cached state alone refuses nothing, and issues nothing: the append confirms it.
-    if (loaded.cached && !findSession(loaded.state)) loaded = await streams.load(issuanceSession, stream);
+    let session: RedeemedSession;
+    try {
+      session = requireSession(loaded.state);
+    } catch (refusal) {
+      // A cached state alone refuses nothing, and issues nothing: the append confirms it.
+      if (!loaded.cached) throw refusal;
+      loaded = await streams.load(issuanceSession, stream);
+      session = requireSession(loaded.state);
+    }
     const confirm = async () => {
       if (loaded.cached) requireSession((await streams.load(issuanceSession, stream)).state);
     };
-    return { tokenId: named.tokenId, stream, loaded, session: requireSession(loaded.state), requireSession, confirm };
+    return { tokenId: named.tokenId, stream, loaded, session, requireSession, confirm };
   };
 
 /** @throws AppError 401 for a token that is unknown, has expired, or is of a deleted offer (RFC 6750 §3.1) */
