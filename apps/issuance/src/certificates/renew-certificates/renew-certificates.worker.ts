@@ -1,20 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  leaseFence,
-  Leases,
-  StaleEpoch,
-  type Clock,
-  type EventContext,
-  type Fence,
-  type Term,
-} from '@attestry/event-store';
+import { leaseFence, Leases, StaleEpoch, type Clock, type Term } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import { CLOCK, FailingRows, Health, LOGGER, PeriodicWork, serviceContext, type Logger } from '@attestry/service-kit';
-import { Crls } from '../document-signers/crls.js';
-import { DocumentSigners } from '../document-signers/document-signers.js';
-import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
-import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
-import { DueCertificates, type DueCertificate } from './due-certificates.read-model.js';
+import { CertificateRenewals } from './certificate-renewals.js';
+import { DueCertificates } from './due-certificates.read-model.js';
 
 const NAME = 'issuance.certificate-renewal';
 const PAUSE_MS = 60_000;
@@ -35,10 +24,7 @@ export class RenewCertificates extends PeriodicWork {
 
   constructor(
     private readonly leases: Leases,
-    private readonly issuerSigners: IssuerSigners,
-    private readonly documentSigners: DocumentSigners,
-    private readonly crls: Crls,
-    private readonly encryptionKeys: EncryptionKeys,
+    private readonly renewals: CertificateRenewals,
     private readonly dueCertificates: DueCertificates,
     health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -61,7 +47,9 @@ export class RenewCertificates extends PeriodicWork {
       const fields = { tenantId: row.tenant_id, kind: row.kind, name: row.name };
       const at = Object.values(fields).join(' ');
       try {
-        await this.renew(row, serviceContext(NAME, row.tenant_id), fence);
+        if (await this.renewals.isWithdrawn(row))
+          await this.dueCertificates.postpone(row, new Date(this.clock.now().getTime() + WITHDRAWN_MS));
+        else await this.renewals.renew(row, serviceContext(NAME, row.tenant_id), fence);
         this.failing.remove(at, fields);
         // The projection changes it: it tells a signer that replaces another one from the first one of its issuer.
         if (row.kind === 'issuerSigner') continue;
@@ -79,34 +67,5 @@ export class RenewCertificates extends PeriodicWork {
       await this.dueCertificates.remove(row);
     }
     if (outages.length) throw outages[0];
-  }
-
-  private async renew(row: DueCertificate, context: EventContext, fence: Fence) {
-    const { tenant_id: tenantId, kind, name } = row;
-    switch (kind) {
-      case 'issuerSigner':
-        // Not under a domain that the tenant has lost, until it is verified again.
-        if (await this.issuerSigners.isWithdrawn(tenantId, name))
-          await this.dueCertificates.postpone(row, new Date(this.clock.now().getTime() + WITHDRAWN_MS));
-        else await this.issuerSigners.renew(tenantId, name, context, fence);
-        break;
-      case 'replacedKey':
-        await this.issuerSigners.destroyReplacedKeys(tenantId, context, fence);
-        break;
-      case 'encryptionKey':
-        await this.encryptionKeys.renew(tenantId, context, fence);
-        break;
-      case 'replacedEncryptionKey':
-        await this.encryptionKeys.destroyReplacedKeys(tenantId, context, fence);
-        break;
-      case 'endedKey':
-        await this.documentSigners.destroyEndedKeys(tenantId, context, fence);
-        break;
-      case 'crl':
-        await this.crls.renew(tenantId, name, context, fence);
-        break;
-      default:
-        await this.documentSigners.renew(tenantId, { iacaId: name, documents: kind }, context, fence);
-    }
   }
 }
