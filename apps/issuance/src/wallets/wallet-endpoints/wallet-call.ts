@@ -39,11 +39,11 @@ export type WalletStep = (call: never, engines: WalletEngines) => unknown;
 
 /** What is known after the steps; never where one of them needs what no step before it adds. */
 export type After<Steps extends readonly WalletStep[], Known = WalletCall> = Steps extends readonly [
-  infer First extends WalletStep,
+  (call: infer Needs, engines: never) => infer Found,
   ...infer Rest extends WalletStep[],
 ]
-  ? Known extends Parameters<First>[0]
-    ? After<Rest, Known & Added<Awaited<ReturnType<First>>>>
+  ? Known extends Needs
+    ? After<Rest, Known & Added<Awaited<Found>>>
     : never
   : Known;
 type Added<Found> = Found extends object ? Found : unknown;

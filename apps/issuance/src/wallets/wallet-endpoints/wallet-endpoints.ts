@@ -38,7 +38,7 @@ export class WalletEndpoints implements WalletEngines {
   /** @param steps in their order, before `endpoint` answers */
   serve<O extends Operation, const Steps extends readonly WalletStep[]>(
     operation: O,
-    steps: [After<Steps>] extends [never] ? never : Steps,
+    steps: Steps & ([After<Steps>] extends [never] ? never : unknown),
     endpoint: Endpoint<After<Steps>, ResponseOf<O>>,
   ): ServedBy<O> {
     return ({ raw }, context) => {
@@ -46,7 +46,7 @@ export class WalletEndpoints implements WalletEngines {
       const answer = this.records.record(operation, context, async (record) => {
         const call: WalletCall = { ...raw!, operation, context, tenant, record, now: this.clock.now() };
         try {
-          for (const step of steps as readonly WalletStep[]) {
+          for (const step of steps) {
             const found = step(call as never, this);
             Object.assign(call, found instanceof Promise ? await found : found);
           }
