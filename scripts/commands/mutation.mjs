@@ -34,6 +34,7 @@ const PROTOCOL = [
   'scope',
   'transaction-code',
   'wallet-clients',
+  'wallet-endpoints',
   'wallet-records',
 ];
 
