@@ -59,7 +59,8 @@ export class SavedConfigurations {
     created: Parameters<typeof createCredentialConfiguration>[1],
     series: ListSeries | undefined,
     context: ClientContext,
-  ): Promise<Saved> {
+    ofKey: readonly Warning[],
+  ): Promise<ConfigurationRecord> {
     const decided = await this.streams.runDecision(
       credentialConfiguration,
       credentialConfigurationStream(context.tenant.id, created.id),
@@ -67,7 +68,7 @@ export class SavedConfigurations {
       eventContext(context),
       { once: true },
     );
-    return this.savedOf(module, decided, series, context);
+    return this.recordOf(module, decided, series, context, ofKey);
   }
 
   async replace(
@@ -77,7 +78,7 @@ export class SavedConfigurations {
     change: Parameters<typeof replaceConfigurationContent>[1],
     series: ListSeries | undefined,
     context: ClientContext,
-  ): Promise<Saved> {
+  ): Promise<ConfigurationRecord> {
     const decided = await this.streams.decideOn(
       credentialConfiguration,
       credentialConfigurationStream(context.tenant.id, id),
@@ -85,25 +86,21 @@ export class SavedConfigurations {
       (state) => replaceConfigurationContent(state, change),
       eventContext(context),
     );
-    return this.savedOf(module, decided, series, context);
+    return this.recordOf(module, decided, series, context);
   }
 
-  private async savedOf(
+  private async recordOf(
     module: Format,
     { state, position }: Pick<Decided<CredentialConfigurationState, never>, 'state' | 'position'>,
     series: ListSeries | undefined,
     { tenant }: ClientContext,
-  ): Promise<Saved> {
+    ofKey: readonly Warning[] = [],
+  ): Promise<ConfigurationRecord> {
     if (series) await this.statusIndexes.openSeries(tenant, series);
     await this.configurations.running.ownWrite(position);
     const saved = activeConfiguration(state, module.format);
-    const warnings = attestationWarnings(module, saved, await this.published.listActive(tenant.id));
-    return { record: module.recordOf(saved), warnings };
+    const ofProofs = attestationWarnings(module, saved, await this.published.listActive(tenant.id));
+    const warnings = [...ofKey, ...ofProofs];
+    return { ...module.recordOf(saved), ...(warnings.length > 0 && { warnings }) };
   }
-}
-
-/** A stored configuration, and what is unusual about it. */
-interface Saved {
-  record: ConfigurationRecord;
-  warnings: Warning[];
 }

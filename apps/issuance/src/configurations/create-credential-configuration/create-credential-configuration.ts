@@ -60,9 +60,7 @@ export class CreateCredentialConfiguration {
       const series = await this.saved.seriesOf(module, described, context);
       await this.claims.claimType(owner, context);
       const created = { id, format, type: body.type, issuerKey, content, createdAt };
-      const { record, warnings: ofKeys } = await this.saved.create(module, created, series, context);
-      const warnings = [...ofKey, ...ofKeys];
-      return { ...record, ...(warnings.length > 0 && { warnings }) };
+      return await this.saved.create(module, created, series, context, ofKey);
     } catch (error) {
       // When the store failed, the configuration may still exist: then its claim and reservation must stay, also those of an earlier
       // attempt of this call.

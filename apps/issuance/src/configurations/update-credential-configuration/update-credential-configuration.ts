@@ -61,7 +61,6 @@ export class UpdateCredentialConfiguration {
     await this.issuerSigners.ensure(tenantId, baseUrl, eventContext(context));
     const series = await this.saved.seriesOf(module, replacing, context, current);
     const replaced = { ...change, content };
-    const { record, warnings } = await this.saved.replace(module, params.id, loaded, replaced, series, context);
-    return { ...record, ...(warnings.length > 0 && { warnings }) };
+    return this.saved.replace(module, params.id, loaded, replaced, series, context);
   }
 }
