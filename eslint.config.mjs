@@ -229,6 +229,35 @@ const formatsApart = {
   },
 };
 
+/** More are the collaborators of several jobs. */
+const MOST_COLLABORATORS = 8;
+const fewCollaborators = {
+  meta: {
+    type: 'problem',
+    schema: [],
+    messages: {
+      many: `A constructor has at most ${MOST_COLLABORATORS} parameters, not {{count}}: split the class by its jobs (ADR 0124).`,
+      bundle:
+        'A provider without a method only bundles its collaborators: what uses them takes those that it needs (ADR 0124).',
+    },
+  },
+  create: (context) => ({
+    'MethodDefinition[kind="constructor"]'({
+      value: { params },
+      parent: {
+        body: members,
+        parent: { decorators },
+      },
+    }) {
+      const count = params.length;
+      if (count > MOST_COLLABORATORS) context.report({ node: params[0], messageId: 'many', data: { count } });
+      const isProvider = decorators?.some(({ expression }) => expression.callee?.name === 'Injectable');
+      if (isProvider && members.length === 1 && params.some(({ type }) => type === 'TSParameterProperty'))
+        context.report({ node: params[0], messageId: 'bundle' });
+    },
+  }),
+};
+
 function inRepository(file) {
   return relative(import.meta.dirname, file).replaceAll('\\', '/');
 }
@@ -255,7 +284,12 @@ export default tseslint.config(
     plugins: {
       '@nx': nx,
       attestry: {
-        rules: { 'stay-in-package': stayInPackage, 'use-cases-apart': useCasesApart, 'formats-apart': formatsApart },
+        rules: {
+          'stay-in-package': stayInPackage,
+          'use-cases-apart': useCasesApart,
+          'formats-apart': formatsApart,
+          'few-collaborators': fewCollaborators,
+        },
       },
     },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
@@ -301,6 +335,12 @@ export default tseslint.config(
       ...['apps/issuance/src/formats/formats.ts', 'libs/contracts/src/issuance/{formats.ts,formats/**}'],
     ],
     rules: { 'attestry/formats-apart': 'error' },
+  },
+  {
+    files: ['{libs,apps}/*/src/**/*.ts'],
+    // Steps are functions: each names which of the dependencies it uses.
+    ignores: [...specs, 'apps/e2e/**', 'libs/testing/**', 'apps/gateway/src/pipeline/dependencies.ts'],
+    rules: { 'attestry/few-collaborators': 'error' },
   },
   { files: specs, rules: { '@nx/enforce-module-boundaries': boundaries(withTesting) } },
   {

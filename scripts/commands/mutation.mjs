@@ -30,11 +30,12 @@ const PROTOCOL = [
   'published-size',
   'published-size.decisions',
   'raw-request',
-  'record-outcome',
   'refreshed-token',
   'scope',
   'transaction-code',
   'wallet-clients',
+  'wallet-endpoints',
+  'wallet-records',
 ];
 
 /** What is mutated, as globs, and the tests that run besides the unit tests of the same packages. */

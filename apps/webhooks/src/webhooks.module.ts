@@ -5,6 +5,7 @@ import { AttemptsReadModel } from './webhook-lists/attempts.read-model.js';
 import { KeepKeysFresh } from './rotate-keys/keep-keys-fresh.js';
 import { ScheduleDeliveries } from './schedule-deliveries/schedule-deliveries.js';
 import { AttemptDelivery } from './send-deliveries/attempt-delivery.js';
+import { DueDeliveries } from './send-deliveries/due-deliveries.js';
 import { ObserveAttempts } from './send-deliveries/observe-attempts.js';
 import { SendDeliveries } from './send-deliveries/send-deliveries.js';
 import { WebhookRequests } from './webhook-requests/webhook-requests.js';
@@ -29,6 +30,7 @@ import { useCases } from './use-cases.generated.js';
     ScheduleDeliveries,
     CredentialDocuments,
     ObserveAttempts,
+    DueDeliveries,
     AttemptDelivery,
     SendDeliveries,
     Budgets,

@@ -27,12 +27,21 @@ const boundaries = '@nx/enforce-module-boundaries';
 const imports = '@typescript-eslint/no-restricted-imports';
 const apart = 'attestry/use-cases-apart';
 const formats = 'attestry/formats-apart';
+const few = 'attestry/few-collaborators';
 const service = 'apps/dids/src/create-did/example-handler.ts';
 const decisions = 'apps/dids/src/did/example.decisions.ts';
 const events = 'apps/dids/src/did/example.events.ts';
 const state = 'apps/dids/src/did/example.state.ts';
 const claim = 'apps/dids/src/did/example.claim.ts';
 const errors = 'apps/dids/src/did/example.errors.ts';
+
+const classOf = (count: number, kept = 'private readonly ') => {
+  const parameters = Array.from({ length: count }, (_, index) => `${kept}a${index}: string`);
+  return `export class A {\n  constructor(${parameters.join(', ')}) {}\n  a(): void {}\n}`;
+};
+const bundleOf = (decorator?: string) =>
+  `import { Injectable } from '@nestjs/common';\n${decorator ? `@${decorator}` : 'void Injectable;'}
+export class A {\n  constructor(readonly a: string, readonly b: string) {}\n}`;
 
 const broken: readonly [name: string, rule: string, filePath: string, text: string][] = [
   ['a service imports another', boundaries, service, `export { a } from '@attestry/issuance';`],
@@ -143,6 +152,9 @@ const broken: readonly [name: string, rule: string, filePath: string, text: stri
     service,
     `import { WebSemanticConfigurationRequest } from '@attestry/contracts';\nexport const a = WebSemanticConfigurationRequest;`,
   ],
+  ['a class with nine collaborators', few, service, classOf(9)],
+  ['a class with nine parameters that are no collaborators', few, 'libs/keys/src/x.ts', classOf(9, '')],
+  ['a provider that only bundles', few, service, bundleOf('Injectable()')],
   ['a loose comparison', 'eqeqeq', service, `export const a = (b: number) => b == 1;`],
   ['a promise nobody waits for', '@typescript-eslint/no-floating-promises', 'libs/sqlite/src/index.ts', `fetch('x');`],
 ];
@@ -184,6 +196,10 @@ const sound: readonly [name: string, filePath: string, text: string][] = [
     'apps/issuance/src/credential/issue-credential/x.ts',
     `import '../../formats/formats.js';`,
   ],
+  ['a class with eight collaborators', service, classOf(8)],
+  ['a class of values', service, bundleOf()],
+  ['the dependencies of the steps of the gateway', 'apps/gateway/src/pipeline/dependencies.ts', classOf(9)],
+  ['a harness of tests', 'libs/testing/src/x.ts', classOf(9)],
   ['handlers read the clock', service, `export const a = () => Date.now();`],
 ];
 

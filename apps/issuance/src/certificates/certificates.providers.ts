@@ -4,7 +4,9 @@ import { Crls } from './document-signers/crls.js';
 import { DocumentSigners } from './document-signers/document-signers.js';
 import { EncryptionKeys } from './encryption-keys/encryption-keys.js';
 import { IssuerSigners } from './issuer-certificates/issuer-signers.js';
+import { IssuerMaterial } from './issuer-material/issuer-material.js';
 import { NewKeys } from './new-keys/new-keys.js';
+import { CertificateRenewals } from './renew-certificates/certificate-renewals.js';
 import { RenewCertificates } from './renew-certificates/renew-certificates.worker.js';
 
 export const certificatesProviders = [
@@ -14,6 +16,8 @@ export const certificatesProviders = [
   IssuerSigners,
   DocumentSigners,
   Crls,
+  CertificateRenewals,
   RenewCertificates,
   EncryptionKeys,
+  IssuerMaterial,
 ];

@@ -1,6 +1,7 @@
 import { InvitationLinksReadModel } from './invitation-links/invitation-links.read-model.js';
 import { MailLimits } from './mail-limits/mail-limits.js';
 import { DeferredInvitations } from './send-invitations/deferred-invitations.js';
+import { InvitationMails } from './send-invitations/invitation-mails.js';
 import { Mailer } from './send-invitations/mailer.js';
 import { SendInvitations } from './send-invitations/send-invitations.js';
 import { Accounts } from './sign-in/accounts.js';
@@ -26,6 +27,7 @@ export const peopleProviders = [
   MailLimits,
   Mailer,
   DeferredInvitations,
+  InvitationMails,
   SendInvitations,
   Passwords,
   Accounts,

@@ -2,23 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   backOffMs,
-  EventStore,
   LeasedWorker,
   Leases,
   sleep,
   type BatchSource,
-  type Clock,
   type Decided,
   type Ids,
   type Term,
 } from '@attestry/event-store';
-import { CLOCK, Health, IDS, LOGGER, UnchangedRows, type Logger } from '@attestry/service-kit';
+import { Health, IDS, LOGGER, type Logger } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { WebhookDeliveryEvent } from '../webhook-delivery/webhook-delivery.events.js';
 import { isPending, type WebhookDeliveryState } from '../webhook-delivery/webhook-delivery.state.js';
-import { WebhooksReadModel } from '../webhook-lists/webhooks.read-model.js';
 import { AttemptDelivery, type Attempted } from './attempt-delivery.js';
-import { ObserveAttempts, type QueueState } from './observe-attempts.js';
+import { ObserveAttempts } from './observe-attempts.js';
+import { DueDeliveries } from './due-deliveries.js';
 import { DeliveryQueue, type DueDelivery, type QueuedDelivery } from './delivery-queue.js';
 
 const NAME = 'webhooks.sender';
@@ -67,7 +65,6 @@ interface SlotRequest extends QueuedDelivery {
 @Injectable()
 export class SendDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly worker: LeasedWorker<true>;
-  private readonly unchanged: UnchangedRows;
   private readonly stopping = new AbortController();
   private readonly queue = new DeliveryQueue<DueDelivery | SlotRequest>();
   /** Hosts without a free slot since a first attempt waited for one. */
@@ -85,17 +82,14 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   private failures = 0;
 
   constructor(
-    private readonly store: EventStore,
     leases: Leases,
-    private readonly readModel: WebhooksReadModel,
+    private readonly due: DueDeliveries,
     private readonly delivery: AttemptDelivery,
     private readonly health: Health,
     private readonly observe: ObserveAttempts,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.unchanged = new UnchangedRows([readModel]);
     this.worker = new LeasedWorker<true>({
       name: NAME,
       lease: { leases, holder: randomUUID() },
@@ -110,7 +104,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     this.health.register(NAME, () => [
       this.error === undefined ? this.worker.health : { name: NAME, healthy: false, error: this.error },
     ]);
-    this.observe.queue(NAME, () => this.queued());
+    this.observe.queue(NAME, () => this.due.state());
     this.worker.start();
   }
 
@@ -185,8 +179,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   /** The queue is read from this position on. */
   private readFrom(position: string | undefined): void {
     const known = this.scheduled;
-    if (position !== undefined && (known === undefined || this.store.comparePositions(position, known) > 0))
-      this.scheduled = position;
+    if (position !== undefined && (known === undefined || this.due.isLater(position, known))) this.scheduled = position;
   }
 
   private wake(position?: string): void {
@@ -208,14 +201,13 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   private async fetchDue(): Promise<number> {
     const { scheduled } = this;
     this.scheduled = undefined;
-    const isShown = await this.readModel.running.waitFor(scheduled, OWN_WRITE_MS);
+    const isShown = await this.due.waitFor(scheduled, OWN_WRITE_MS);
     if (!isShown) this.readFrom(scheduled);
-    const now = this.clock.now();
     let pauseMs = isShown ? POLL_MS : STALE_MS;
-    await this.unchanged.queryOnceChanged(now, async () => {
+    await this.due.queryOnceChanged(async (now) => {
       const isEmpty = await this.readQueue();
       if (!this.underWay.size) this.error = undefined;
-      const next = (await this.untilNext()) ?? Infinity;
+      const next = (await this.due.untilNext()) ?? Infinity;
       pauseMs = Math.min(pauseMs, next);
       return isEmpty ? now.getTime() + next : undefined;
     });
@@ -228,11 +220,11 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
     const present = this.queue.present();
     const isIdle = !present.hosts.size && !present.tenants.size && !this.settling.size;
     // The oldest of hosts without deliveries in memory first: a host with many must not hide the others.
-    if (!isIdle) this.queueRows(await this.due(present, FETCHED));
+    if (!isIdle) this.queueRows(await this.due.list(present, FETCHED));
     for (let round = 0; !this.stopping.signal.aborted; round++) {
       const { lanes, others } = this.queue.full();
       const limit = FETCHED + others + this.settling.size;
-      const rows = await this.due({ passedBy: lanes.slice(0, MOST_PASSED_BY) }, limit);
+      const rows = await this.due.list({ passedBy: lanes.slice(0, MOST_PASSED_BY) }, limit);
       const refused = this.queueRows(rows);
       if (rows.length < limit) return isIdle && round === 0 && rows.length === 0;
       // Hosts that are full now are skipped by the next query.
@@ -291,85 +283,10 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
 
   /** Drops ended deliveries whose end the queue shows. */
   private dropSettled(): void {
-    const { position: shown } = this.readModel.running.health;
     for (const [deliveryKey, position] of this.settling) {
-      const isShown = shown !== undefined && this.store.comparePositions(shown, position) >= 0;
       // Oldest first; one whose end the queue does not show yet is found to be stale when it is tried.
-      if (isShown || this.settling.size > MOST_SETTLING) this.settling.delete(deliveryKey);
+      if (this.due.shows(position) || this.settling.size > MOST_SETTLING) this.settling.delete(deliveryKey);
     }
-  }
-
-  private async due(
-    but: { hosts: Set<string>; tenants: Set<string> } | { passedBy: { tenantId: string; host: string }[] },
-    limit: number,
-  ): Promise<DueDelivery[]> {
-    const rows = await this.readModel.running.db
-      .selectFrom('delivery')
-      .leftJoin('webhook', (join) =>
-        join.onRef('webhook.tenant_id', '=', 'delivery.tenant_id').onRef('webhook.id', '=', 'delivery.webhook_id'),
-      )
-      .where('delivery.due_at', '<=', this.clock.now().toISOString())
-      .where((where) => {
-        if ('passedBy' in but)
-          return where.and(
-            but.passedBy.map(({ tenantId, host }) =>
-              where.or([
-                where('delivery.tenant_id', '!=', tenantId),
-                host ? where('webhook.host', '!=', host) : where('webhook.host', 'is not', null),
-                ...(host ? [where('webhook.host', 'is', null)] : []),
-              ]),
-            ),
-          );
-        const [hosts, tenants] = [[...but.hosts], [...but.tenants]];
-        return where.and([
-          ...(tenants.length ? [where('delivery.tenant_id', 'not in', tenants)] : []),
-          ...(hosts.length
-            ? [where.or([where('webhook.host', 'is', null), where('webhook.host', 'not in', hosts)])]
-            : []),
-        ]);
-      })
-      .orderBy('delivery.due_at')
-      .limit(limit)
-      .select([
-        'delivery.tenant_id as tenantId',
-        'delivery.delivery_key as deliveryKey',
-        'delivery.webhook_id as webhookId',
-        'delivery.request_id as requestId',
-        'webhook.host as host',
-        'delivery.cancel as cancel',
-      ])
-      .execute();
-    return rows.map((row) => ({ ...row, host: row.host ?? '' }));
-  }
-
-  /** Milliseconds until the next delivery is due. */
-  private async untilNext(): Promise<number | undefined> {
-    const now = this.clock.now();
-    const next = await this.readModel.running.db
-      .selectFrom('delivery')
-      .where('due_at', '>', now.toISOString())
-      .orderBy('due_at')
-      .limit(1)
-      .select('due_at')
-      .executeTakeFirst();
-    return next && Math.max(1, Date.parse(next.due_at) - now.getTime());
-  }
-
-  /** How long the queue is, and since when its head is due. */
-  private async queued(): Promise<QueueState> {
-    const now = this.clock.now();
-    const row = await this.readModel.running.db
-      .selectFrom('delivery')
-      .select(({ fn }) => [
-        fn.countAll().as('all'),
-        fn.countAll().filterWhere('due_at', '<=', now.toISOString()).as('due'),
-        fn.min('due_at').filterWhere('due_at', '<=', now.toISOString()).as('oldest'),
-      ])
-      .executeTakeFirstOrThrow();
-    const due = Number(row.due);
-    // '' is due at once, because it must not be sent any more.
-    const since = row.oldest ? now.getTime() - Date.parse(row.oldest) : 0;
-    return { due, waiting: Number(row.all) - due, oldestDueSeconds: since / 1000 };
   }
 
   private log(error: string): void {

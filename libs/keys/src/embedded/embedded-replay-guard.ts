@@ -70,7 +70,7 @@ export class EmbeddedReplayGuard extends ReplayGuard {
         };
         return { job: 'requireSpend', args: { spends, now } satisfies SpendAll, refused };
       },
-      spendAlways: () => this.spendAll(tenantId, always ? [always] : []),
+      spendAlways: async () => !always || (await spent) || this.spendAll(tenantId, [always]),
     };
   }
 

@@ -90,7 +90,10 @@ export interface SingleUseValue {
 
 /** Values that are spent with a unit of work, all or none. */
 export interface Spending extends UnitWrite {
-  /** After the unit was refused: spends the value that is spent nevertheless. False where that one was used before. */
+  /**
+   * After the unit was refused: spends the value that is spent nevertheless, unless the unit has spent it. False where that one was used
+   * before.
+   */
   spendAlways(): Promise<boolean>;
 }
 
@@ -122,7 +125,13 @@ export abstract class ReplayGuard {
       kind: 'single-use',
       store: () => (spent ??= spend()),
       partOf: async () => undefined,
-      spendAlways: () => this.spendAll(tenantId, kept),
+      spendAlways: async () =>
+        !always ||
+        (await spent?.then(
+          () => true,
+          () => false,
+        )) ||
+        this.spendAll(tenantId, kept),
     };
   }
 

@@ -187,6 +187,8 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
       await whole.store();
       await whole.store();
       expect(await spend('nonce', 'proof 1', inSeconds(300))).toBe(false);
+      // The unit has spent it.
+      expect(await whole.spendAlways()).toBe(true);
 
       const refused = spending('proof 2', 'n3', 'n1');
       await expect(refused.store()).rejects.toEqual(used());
@@ -205,6 +207,8 @@ export const describeReplayGuard = (adapter: string, create: () => Promise<Repla
       expect(await spending('proof 3', 'n5').spendAlways()).toBe(true);
       expect(await spend('nonce', 'n5', inSeconds(300))).toBe(true);
       expect(await spending('proof 3').spendAlways()).toBe(false);
+      expect(await guard.spending(A, [valueOf('n6')], used).spendAlways()).toBe(true);
+      expect(await spend('nonce', 'n6', inSeconds(300))).toBe(true);
     });
 
     it('refuses an expired value, whether it was spent or not', async () => {

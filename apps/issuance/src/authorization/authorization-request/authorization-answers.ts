@@ -7,9 +7,8 @@ import {
   type HttpAnswer,
   type Operation,
 } from '@attestry/contracts';
-import type { Clock } from '@attestry/event-store';
-import { CLOCK, LOGGER, OperationRecorder, toAppError, type Logger } from '@attestry/service-kit';
-import { recordOutcome, type WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import { LOGGER, toAppError, type Logger } from '@attestry/service-kit';
+import { WalletRecords, type WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
 import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.js';
 import type { AcceptedRequest } from '../../wallets/wallet-record/accepted-request.js';
 import { redirectToClient } from './redirect.js';
@@ -22,10 +21,9 @@ export type AuthorizationStep = { code: string } | HttpAnswer;
 @Injectable()
 export class AuthorizationAnswers {
   constructor(
+    private readonly records: WalletRecords,
     private readonly wallets: TenantWallets,
-    readonly recorder: OperationRecorder,
-    @Inject(LOGGER) readonly logger: Logger,
-    @Inject(CLOCK) readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** The request was redeemed, has expired, or began in another browser. */
@@ -49,7 +47,7 @@ export class AuthorizationAnswers {
     const headers = { 'set-cookie': cookie };
     const clientRefusal = await this.findClientRefusal(waiting, context);
     try {
-      const step = await recordOutcome(this, operation, context, async (record) => {
+      const step = await this.records.record(operation, context, async (record) => {
         record.nameClient(waiting);
         if (clientRefusal) throw clientRefusal;
         return run(record);

@@ -7,7 +7,7 @@ import { sessionClaimsText } from '../../claims/claim-sets/claim-sets.js';
 import { grantAuthorization } from '../../sessions/issuance-session/issuance-session.decisions.js';
 import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
 import { grantContext, makeBearerValue } from '../../sessions/bearer-value/bearer-value.js';
-import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import type { WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
 import type { AuthenticatedRequest } from './pending-authorizations.js';
 import { SessionClaims } from '../../claims/sign-in-claims/session-claims.js';
 

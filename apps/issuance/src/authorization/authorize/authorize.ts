@@ -1,40 +1,22 @@
 import { Inject } from '@nestjs/common';
 import { authorize, oauthFault, type AppError, type HolderContext, type HttpAnswer } from '@attestry/contracts';
-import type { Clock } from '@attestry/event-store';
-import {
-  CLOCK,
-  LOGGER,
-  Operation,
-  OperationRecorder,
-  toAppError,
-  type Logger,
-  type RequestOf,
-} from '@attestry/service-kit';
-import { AuthorizationOffers } from '../../offers/authorization-offers/authorization-offers.js';
+import { LOGGER, Operation, toAppError, type Logger, type RequestOf } from '@attestry/service-kit';
+import { IssuerNames } from '../../issuer/issuer-names/issuer-names.js';
+import { queryOf, rawOf } from '../../reading/raw-request/raw-request.js';
+import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.js';
 import { checkPushed } from '../../wallets/wallet-clients/check-pushed.js';
 import type { ClientClass } from '../../wallets/wallet-clients/classify-client.js';
-import { consentPage, type CredentialNames } from '../authorization-request/consent-page.js';
+import type { AcceptedRequest, RequestingClient } from '../../wallets/wallet-record/accepted-request.js';
+import { WalletRecords, type WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
+import { AuthorizationRequests } from '../authorization-request/authorization-requests.js';
 import { forwardableQuery } from '../authorization-request/forwardable-query.js';
 import { pageLanguagesOf } from '../authorization-request/page-languages.js';
-import { parseAuthorizationRequest, parseClient } from '../authorization-request/parse-authorization-request.js';
-import type { AcceptedRequest, RequestingClient } from '../../wallets/wallet-record/accepted-request.js';
-import { PendingConsents, type PendingConsent } from '../authorization-request/pending-consents.js';
+import { parseClient } from '../authorization-request/parse-authorization-request.js';
 import { ProviderSignIn } from '../authorization-request/provider-sign-in.js';
 import { PushedAuthorizations } from '../authorization-request/pushed-authorizations.js';
 import { redirect, redirectToClient } from '../authorization-request/redirect.js';
 import { refusalPage } from '../authorization-request/refusal-page.js';
-import { requestedEntries } from '../authorization-request/requested-entries.js';
-import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
-import { Formats } from '../../formats/formats.js';
-import { checkHaipAuthorization } from '../../wallets/haip-profile/check-haip.js';
-import { IssuerNames } from '../../issuer/issuer-names/issuer-names.js';
-import { checkTarget } from '../../sessions/authorization-details/check-target.js';
-import { IssuerBrands } from '../../issuer/issuer-brands/issuer-brands.js';
-import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
-import { queryOf, rawOf } from '../../reading/raw-request/raw-request.js';
-import { recordOutcome, type WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
-import { checkDpopParameter } from '../../wallets/registered-wallets/check-wallet.js';
-import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.js';
+import { ConsentPages } from './consent-pages.js';
 
 /** An authorization request whose client and redirect address are allowed. */
 interface ClassifiedRequest {
@@ -55,18 +37,14 @@ interface ClassifiedRequest {
 @Operation(authorize)
 export class Authorize {
   constructor(
-    private readonly configurations: PublishedConfigurations,
+    private readonly records: WalletRecords,
+    private readonly requests: AuthorizationRequests,
     private readonly wallets: TenantWallets,
-    private readonly formats: Formats,
-    private readonly brands: IssuerBrands,
     private readonly names: IssuerNames,
-    private readonly offers: AuthorizationOffers,
-    private readonly consents: PendingConsents,
+    private readonly consentPages: ConsentPages,
     private readonly pushed: PushedAuthorizations,
     private readonly signIn: ProviderSignIn,
-    readonly recorder: OperationRecorder,
-    @Inject(CLOCK) readonly clock: Clock,
-    @Inject(LOGGER) readonly logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async execute(request: RequestOf<typeof authorize>, context: HolderContext): Promise<HttpAnswer> {
@@ -82,7 +60,7 @@ export class Authorize {
     }
     const { requesting, client } = classified;
     try {
-      return await recordOutcome(this, authorize, context, (record) =>
+      return await this.records.record(authorize, context, (record) =>
         this.accept(classified, raw.headers, context, record),
       );
     } catch (error) {
@@ -101,7 +79,9 @@ export class Authorize {
     const client = await this.wallets.classifyClient(tenantId, requesting, opened !== undefined);
     const { id: pushed, instanceJkt } = opened ?? {};
     return {
-      ...{ requesting, client, parameters },
+      requesting,
+      client,
+      parameters,
       ...(pushed !== undefined && { pushed }),
       ...(instanceJkt !== undefined && { instanceJkt }),
     };
@@ -118,16 +98,10 @@ export class Authorize {
     if (wallet) record.nameWallet(wallet);
     // The wallet that pushed the request has attested itself.
     if (instanceJkt !== undefined) record.proveCaller();
-    const settings = await this.wallets.readSettings(tenantId);
-    checkPushed(pushed !== undefined, settings);
-    const parsed = parseAuthorizationRequest(parameters);
-    await checkTarget(parsed, context.tenant.baseUrl, (name) => this.names.includes(context.tenant, name));
-    checkHaipAuthorization(settings, parsed);
-    // That of a pushed request is the key of its DPoP proof.
-    if (pushed === undefined) checkDpopParameter(wallet, parsed.dpopJkt);
-    const configurations = await this.configurations.listActive(tenantId);
-    const named = requestedEntries(parsed, configurations);
-    const requested = await this.offers.restrictRequest(tenantId, parsed, named);
+    checkPushed(pushed !== undefined, await this.wallets.readSettings(tenantId));
+    // The parameter of a pushed request is the key of its DPoP proof.
+    const sender = pushed === undefined ? wallet : undefined;
+    const { parsed, requested, configurations } = await this.requests.check(parameters, context.tenant, sender);
     const { codeChallenge, dpopJkt } = parsed;
     const accepted: AcceptedRequest = {
       ...requesting,
@@ -143,30 +117,9 @@ export class Authorize {
     if (client.kind === 'unregistered') {
       const languages = pageLanguagesOf(parameters, headers);
       const waiting = { ...accepted, query: forwardableQuery(parameters) };
-      return this.requestConsent(waiting, configurations, languages, context);
+      return this.consentPages.show(waiting, configurations, languages, context);
     }
     const { url, cookie } = await this.signIn.start(accepted, parameters.toString(), context);
     return redirect(url, { 'set-cookie': cookie });
-  }
-
-  private async requestConsent(
-    pending: PendingConsent,
-    configurations: readonly ActiveConfiguration[],
-    languages: ReturnType<typeof pageLanguagesOf>,
-    context: HolderContext,
-  ): Promise<HttpAnswer> {
-    const [brand, binding] = await Promise.all([
-      this.brands.find({ ...context, caller: { kind: 'public' } }),
-      this.consents.begin(context.tenant.id, pending),
-    ]);
-    const requested = new Set(pending.entries.map(({ credentialConfigurationId: id }) => id));
-    const credentials = configurations.filter(({ id }) => requested.has(id)).map((it) => this.namesOf(it));
-    const { issuer, redirectUri } = pending;
-    return consentPage({ issuer, redirectUri, credentials, brand }, binding, languages);
-  }
-
-  private namesOf(configuration: ActiveConfiguration): CredentialNames {
-    const { supported } = this.formats.byName[configuration.format].metadataOf(configuration);
-    return (supported['credential_metadata'] as { display: CredentialNames }).display;
   }
 }

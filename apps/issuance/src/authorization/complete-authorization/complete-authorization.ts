@@ -24,7 +24,7 @@ import { InteractionHooks } from '../interaction-hook/interaction-hooks.js';
 import { checkLengths, maxLengthsOf } from '../../reading/raw-request/check-lengths.js';
 import { queryOf, rawOf } from '../../reading/raw-request/raw-request.js';
 import type { OfferEntry } from '../../sessions/issuance-session/issuance-session.events.js';
-import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import type { WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
 import { SignedInUsers } from '../../users/user/signed-in-users.js';
 
 const MAX_LENGTHS = maxLengthsOf(AuthenticationQuery);

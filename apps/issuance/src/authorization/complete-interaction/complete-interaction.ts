@@ -18,7 +18,7 @@ import {
 import { stateOf } from '../interaction-hook/session-token.js';
 import { checkLengths, maxLengthsOf } from '../../reading/raw-request/check-lengths.js';
 import { queryOf, rawOf } from '../../reading/raw-request/raw-request.js';
-import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import type { WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
 import { SignedInUsers } from '../../users/user/signed-in-users.js';
 
 const MAX_LENGTHS = maxLengthsOf(InteractionQuery);

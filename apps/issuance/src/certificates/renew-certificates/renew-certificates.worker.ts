@@ -1,12 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { leaseFence, Leases, type Clock, type EventContext, type Fence } from '@attestry/event-store';
+import { leaseFence, Leases, type Clock } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
 import { ReadModels } from '@attestry/read-model';
 import { CLOCK, DueRowsJob, Health, LOGGER, serviceContext, type DueRows, type Logger } from '@attestry/service-kit';
-import { Crls } from '../document-signers/crls.js';
-import { DocumentSigners } from '../document-signers/document-signers.js';
-import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
-import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
+import { CertificateRenewals } from './certificate-renewals.js';
 import { dueCertificates, type DueCertificate, type DueCertificateTables } from './due-certificates.projection.js';
 
 const NAME = 'issuance.certificate-renewal';
@@ -21,44 +18,22 @@ export class RenewCertificates extends DueRowsJob<DueCertificateTables> {
   constructor(
     readModels: ReadModels,
     leases: Leases,
-    issuerSigners: IssuerSigners,
-    documentSigners: DocumentSigners,
-    crls: Crls,
-    encryptionKeys: EncryptionKeys,
+    renewals: CertificateRenewals,
     health: Health,
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
   ) {
-    const renew = ({ tenant_id: tenantId, kind, name }: DueCertificate, context: EventContext, fence: Fence) => {
-      switch (kind) {
-        case 'issuerSigner':
-          return issuerSigners.renew(tenantId, name, context, fence);
-        case 'replacedKey':
-          return issuerSigners.destroyReplacedKeys(tenantId, context, fence);
-        case 'encryptionKey':
-          return encryptionKeys.renew(tenantId, context, fence);
-        case 'replacedEncryptionKey':
-          return encryptionKeys.destroyReplacedKeys(tenantId, context, fence);
-        case 'endedKey':
-          return documentSigners.destroyEndedKeys(tenantId, context, fence);
-        case 'crl':
-          return crls.renew(tenantId, name, context, fence);
-        default:
-          return documentSigners.renew(tenantId, { iacaId: name, documents: kind }, context, fence);
-      }
-    };
     const certificates: DueRows<DueCertificate> = {
       table: 'issuance_due_certificates',
       key: ['tenant_id', 'kind', 'name'],
       order: 'due_at',
       dueUpTo: (now) => now,
       async handle(row, { lease }) {
-        const { tenant_id: tenantId, kind, name } = row;
+        const { tenant_id: tenantId, kind } = row;
         // Not under a domain that the tenant has lost, until it is verified again.
-        if (kind === 'issuerSigner' && (await issuerSigners.isWithdrawn(tenantId, name)))
-          return new Date(clock.now().getTime() + WITHDRAWN_MS);
+        if (await renewals.isWithdrawn(row)) return new Date(clock.now().getTime() + WITHDRAWN_MS);
         try {
-          await renew(row, serviceContext(NAME, tenantId), leaseFence(leases, lease!));
+          await renewals.renew(row, serviceContext(NAME, tenantId), leaseFence(leases, lease!));
         } catch (error) {
           // Without its keys the tenant was deleted.
           if (error instanceof KeyNotFound) return 'remove';

@@ -11,7 +11,7 @@ import { LOGGER, type Logger } from '@attestry/service-kit';
 import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import { openIdSettings, openIdSettingsStream } from '../../settings/openid-settings/openid-settings.state.js';
 import type { UserObject } from '../../formats/map-claims.js';
-import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import type { WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
 import type { ConfiguredSource } from './claim-sources.events.js';
 import { claimSources, claimSourcesStream } from './claim-sources.state.js';
 import { GuardedExchange } from './guarded-exchange.js';

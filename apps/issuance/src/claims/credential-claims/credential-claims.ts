@@ -8,7 +8,7 @@ import type { ActiveConfiguration } from '../../settings/credential-configuratio
 import type { CredentialFacts } from '../../formats/format.js';
 import { Formats } from '../../formats/formats.js';
 import type { RedeemedSession } from '../../sessions/issuance-session/issuance-session.state.js';
-import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import type { WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
 import { user, userStream } from '../../users/user/user.state.js';
 
 /** Claims of a credential. */

@@ -3,7 +3,8 @@ import { httpAnswer, type DeferredResponse, type HttpAnswer } from '@attestry/co
 import { Streams, type Ids } from '@attestry/event-store';
 import { Macs } from '@attestry/keys';
 import { IDS } from '@attestry/service-kit';
-import type { CredentialOrder } from '../credential-issuer/credential-issuer.js';
+import { checkIssuanceLimit } from '../credential-issuer/check-issuance-limit.js';
+import type { CredentialOrder } from '../credential-issuer/credential-order.js';
 import { deferIssuance, deferralOf } from '../../sessions/issuance-session/deferred-issuance.decisions.js';
 import { isExpired } from '../../sessions/issuance-session/issuance-session.decisions.js';
 import type { IssuanceDeferredData } from '../../sessions/issuance-session/issuance-session.events.js';
@@ -16,7 +17,6 @@ import {
 import type { ResponseEncryption } from '../message-encryption/encryption-parameters.js';
 import { encryptAnswer } from '../message-encryption/message-encryption.js';
 import { grantContext, makeBearerValue, parseBearerValue } from '../../sessions/bearer-value/bearer-value.js';
-import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
 import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.js';
 
 /** Seconds that a wallet waits before it sends its transaction id (again). */
@@ -34,8 +34,8 @@ export class DeferredIssuances {
   ) {}
 
   /** Instead of issuing: stores what is issued to whom, and spends what the request may use once. @throws AppError */
-  async defer(order: CredentialOrder, record: WalletRecord): Promise<DeferredResponse> {
-    const { session, configuration, holders, now } = order;
+  async defer(order: CredentialOrder): Promise<DeferredResponse> {
+    const { session, configuration, holders, now, record } = order;
     const tenantId = order.tenant.id;
     const { deferredDays } = await this.wallets.readSettings(tenantId);
     const deferralId = this.ids.uuid();
@@ -66,7 +66,7 @@ export class DeferredIssuances {
       order.loaded,
       (state: IssuanceSessionState) => {
         const events = deferIssuance(state as RedeemedSession, data, now);
-        order.check(state);
+        checkIssuanceLimit(order.requireSession(state), configuration, holders.length, now);
         return events;
       },
       record.events,

@@ -3,13 +3,15 @@ import type { DeferredIssuance, RedeemedSession } from '../../sessions/issuance-
 import type { UserState } from '../../users/user/user.state.js';
 import type { OpenDeferral } from '../../sessions/issuance-session/issuance-session.decisions.js';
 
+export type UnfinishedDeferral = Exclude<DeferredIssuance, { status: 'completed' }>;
+
 /**
  * What may have ended while the wallet waited (OID4VCI 1.0 §9.3).
  * @param isClientAllowed whether the client of a session that began with an authorization request still is
  * @throws AppError credential_request_denied
  */
 export const checkRights = (
-  deferral: Exclude<DeferredIssuance, { status: 'completed' }>,
+  deferral: UnfinishedDeferral,
   session: Pick<RedeemedSession, 'newUser'>,
   person: Pick<UserState, 'status'>,
   isClientAllowed: boolean,

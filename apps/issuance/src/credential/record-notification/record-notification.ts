@@ -1,20 +1,29 @@
-import { Inject } from '@nestjs/common';
-import { recordNotification, type HolderContext, type HttpAnswer, type RawRequest } from '@attestry/contracts';
-import { EventStore, pagesBackwards, readEvent, Streams, type Clock } from '@attestry/event-store';
-import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
-import { AccessTokens } from '../../token/access-token/access-tokens.js';
+import { recordNotification } from '@attestry/contracts';
+import { EventStore, pagesBackwards, readEvent, Streams } from '@attestry/event-store';
+import { Operation } from '@attestry/service-kit';
+import { isOfDeferral } from '../../sessions/issuance-session/deferred-issuance.decisions.js';
+import type { CredentialIssuedData } from '../../sessions/issuance-session/issuance-session.events.js';
+import { issuanceSession } from '../../sessions/issuance-session/issuance-session.state.js';
+import { checkAccessTokenLocation } from '../../token/access-token/check-access-token-location.js';
+import { checkTokenBinding, spendProof } from '../../token/access-token/check-token-binding.js';
+import { loadAccessTokenOfAnyAge } from '../../token/access-token/load-access-token.js';
+import { requireCurrent, requireCurrentOrDeferred } from '../../token/access-token/presented-token.js';
+import type { After } from '../../wallets/wallet-endpoints/wallet-call.js';
+import { WalletEndpoints, type ServedBy } from '../../wallets/wallet-endpoints/wallet-endpoints.js';
 import { notifyCredentials } from '../credential-notification/credential-notification.decisions.js';
 import {
   credentialNotification,
   credentialNotificationStream,
 } from '../credential-notification/credential-notification.state.js';
-import { isOfDeferral } from '../../sessions/issuance-session/deferred-issuance.decisions.js';
-import type { CredentialIssuedData } from '../../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSession } from '../../sessions/issuance-session/issuance-session.state.js';
-import { DpopProofs } from '../../wallets/dpop/dpop-proofs.js';
-import { rawOf } from '../../reading/raw-request/raw-request.js';
-import { recordOutcome, type WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
 import { invalidNotificationId, parseNotification } from './parse-notification.js';
+
+const STEPS = [
+  checkAccessTokenLocation,
+  loadAccessTokenOfAnyAge,
+  checkTokenBinding,
+  spendProof,
+  requireCurrentOrDeferred,
+] as const;
 
 /** Notifications are about the last responses of a session: of earlier ones no events are read. */
 const MOST_PAGES = 4;
@@ -25,30 +34,21 @@ const MOST_PAGES = 4;
  */
 @Operation(recordNotification)
 export class RecordNotification {
+  readonly execute: ServedBy<typeof recordNotification>;
+
   constructor(
+    endpoints: WalletEndpoints,
     private readonly streams: Streams,
     private readonly store: EventStore,
-    private readonly accessTokens: AccessTokens,
-    private readonly dpop: DpopProofs,
-    readonly recorder: OperationRecorder,
-    @Inject(LOGGER) readonly logger: Logger,
-    @Inject(CLOCK) readonly clock: Clock,
-  ) {}
-
-  execute(request: RequestOf<typeof recordNotification>, context: HolderContext): Promise<void | HttpAnswer> {
-    const raw = rawOf(request);
-    const answer = recordOutcome(this, recordNotification, context, (record) => this.record(raw, context, record));
-    return this.dpop.withNonce(raw, context.tenant.id, answer);
+  ) {
+    this.execute = endpoints.serve(recordNotification, STEPS, this);
   }
 
-  private async record(raw: RawRequest, { tenant }: HolderContext, record: WalletRecord): Promise<void> {
-    const now = this.clock.now();
-    const authorized = await this.accessTokens.authorize(raw, recordNotification, tenant, now, record);
-    // Only for ended tokens it depends on the request whether they are valid.
-    if (!authorized.session.deferrals) authorized.requireCurrent();
-    const { id, event } = parseNotification(raw);
-    if (!isOfDeferral(authorized.session, id, now)) authorized.requireCurrent();
-    const credentials = await this.findCredentials(authorized.stream, id);
+  async answer(call: After<typeof STEPS>): Promise<void> {
+    const { tenant, session, stream, now, record } = call;
+    const { id, event } = parseNotification(call);
+    if (!isOfDeferral(session, id, now)) requireCurrent(call);
+    const credentials = await this.findCredentials(stream, id);
     const [first] = credentials;
     if (!first) throw invalidNotificationId();
     const { sessionId, userId, credentialConfigurationId } = first;

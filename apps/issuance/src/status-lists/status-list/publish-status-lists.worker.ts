@@ -1,29 +1,12 @@
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { LeasedWorker, Leases, Streams, untilTick, type Clock, type Term } from '@attestry/event-store';
-import { KeyNotFound, SigningKeys } from '@attestry/keys';
-import { Canonicalization } from '@attestry/linked-data';
-import { CLOCK, FailingRows, Health, LOGGER, UnchangedRows, serviceContext, type Logger } from '@attestry/service-kit';
-import { DocumentSigners, IacaEnded } from '../../certificates/document-signers/document-signers.js';
-import { IssuerSigners, type IssuingSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
-import {
-  DEFAULT_TIMES,
-  timesOf,
-  type TokenTimes,
-} from '../status-list-configurations/status-list-configurations.decisions.js';
-import {
-  statusListConfigurations,
-  statusListConfigurationsStream,
-} from '../status-list-configurations/status-list-configurations.state.js';
-import { hasEnded } from './list-end.js';
-import { ProofMethods } from '../../settings/proof-methods/proof-methods.js';
-import { revocationListUri, type ListSigner } from './list-series.js';
+import { LeasedWorker, Leases, untilTick, type Clock, type Term } from '@attestry/event-store';
+import { CLOCK, FailingRows, Health, LOGGER, UnchangedRows, type Logger } from '@attestry/service-kit';
 import { PublishedListsReadModel } from './published-lists.read-model.js';
 import { SHARDS } from './shard-of.js';
-import { signRevocationList, signStatusList } from './sign-status-list.js';
+import { PUBLISHER, SignedLists } from './signed-lists.js';
 import { StatusListsReadModel, type ListKey, type StoredList } from './status-lists.read-model.js';
 
-const NAME = 'issuance.status-list-publisher';
 const PAUSE_MS = 1000;
 /** Lists of one run; the next runs do the others. */
 const MOST = 256;
@@ -52,12 +35,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     leases: Leases,
     private readonly lists: StatusListsReadModel,
     private readonly published: PublishedListsReadModel,
-    private readonly streams: Streams,
-    private readonly issuerSigners: IssuerSigners,
-    private readonly documentSigners: DocumentSigners,
-    private readonly signingKeys: SigningKeys,
-    private readonly canonicalization: Canonicalization,
-    private readonly proofMethods: ProofMethods,
+    private readonly signed: SignedLists,
     private readonly health: Health,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -69,7 +47,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
       { length: SHARDS },
       (_, shard) =>
         new LeasedWorker({
-          name: `${NAME}-${shard}`,
+          name: `${PUBLISHER}-${shard}`,
           lease: { leases, holder: randomUUID() },
           batch: (_batch, term) => this.runShard(shard, term, unchanged[shard]!),
           onError: ({ message: error }) => logger.error({ error, shard }, 'publishing status lists failed'),
@@ -78,7 +56,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
   }
 
   onApplicationBootstrap(): void {
-    this.health.register(NAME, () => {
+    this.health.register(PUBLISHER, () => {
       const error = this.isBehind ? BEHIND : this.failing.error;
       const shown = error !== undefined && { error };
       return this.workers.map(({ isLeading, health }) => ({ ...(isLeading && shown), ...health }));
@@ -167,48 +145,16 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
   }
 
   private async sign(list: StoredList, revision: number): Promise<void> {
-    const now = this.clock.now();
-    if (hasEnded(list, now)) return this.retire(list, revision);
-    const times = await this.loadTimes(list);
-    let { timeToLive } = times;
-    let expiresAt = new Date(now.getTime() + times.lifetime * 1000);
-    let token: string;
-    let revocationList: string | undefined;
-    try {
-      const signer = await this.loadSigner(list);
-      if (!signer) return this.postpone(list, UNSIGNED_MS);
-      // The IACA ends with its signers at the earliest.
-      const { notAfter = expiresAt } = signer.certificate ?? {};
-      if (notAfter < expiresAt) expiresAt = notAfter;
-      // Another one must follow before it ends, by another signer if there is one then.
-      timeToLive = Math.max(1, Math.min(timeToLive, Math.floor((expiresAt.getTime() - now.getTime()) / 1000)));
-      const unsigned = {
-        ...list,
-        signer: await this.namedSigner(list),
-        aggregationUri: `${new URL(list.uri).origin}/v2/credentials/status-lists/aggregation`,
-        timeToLive,
-        issuedAt: now,
-        expiresAt,
-      };
-      const uri = revocationListUri(list, list.listId);
-      [token, revocationList] = await Promise.all([
-        signStatusList(unsigned, signer, (documents) => this.canonicalization.hashes(list.tenantId, documents)),
-        uri === undefined ? undefined : signRevocationList(unsigned, uri, signer),
-      ]);
-    } catch (error) {
-      if (error instanceof IacaEnded) return this.retire(list, revision);
-      if (!(error instanceof KeyNotFound)) throw error;
-      // The DID or the tenant was deleted, or another signer follows.
-      return this.postpone(list, WITHOUT_KEY_MS);
+    const signed = await this.signed.sign(list);
+    switch (signed) {
+      case 'ended':
+        return this.retire(list, revision);
+      case 'withoutSigner':
+        return this.postpone(list, UNSIGNED_MS);
+      case 'withoutKey':
+        return this.postpone(list, WITHOUT_KEY_MS);
     }
-    const published = {
-      ...withEtag(token),
-      // The first credential makes the list dirty.
-      ...(!list.isUnused && { dueAt: new Date(now.getTime() + (timeToLive / 2) * 1000) }),
-      expiresAt,
-      ...(revocationList !== undefined && { revocationList: withEtag(revocationList) }),
-    };
-    await this.published.store(list, published, revision);
+    await this.published.store(list, signed, revision);
     await this.lists.markPublished(list);
   }
 
@@ -217,33 +163,6 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     await this.published.retire(list, revision);
     await this.lists.markPublished(list);
   }
-
-  /** As credentials with Data Integrity proofs name it; the series has the name of the configuration. */
-  private async namedSigner({ tenantId, tokenType, signer }: StoredList): Promise<ListSigner> {
-    if (tokenType !== 'bitstring' || signer.kind !== 'pinnedKey') return signer;
-    return { ...signer, verificationMethod: await this.proofMethods.find(tenantId, signer.verificationMethod) };
-  }
-
-  /** Undefined where the owner of the IACA has uploaded no signer that is active. */
-  private loadSigner({ tenantId, signer }: StoredList): Promise<IssuingSigner | undefined> {
-    const context = serviceContext(NAME, tenantId);
-    switch (signer.kind) {
-      case 'pinnedKey':
-        return this.signingKeys.loadSigner(tenantId, signer.keyId);
-      case 'issuerSigner':
-        return this.issuerSigners.loadSigner(tenantId, signer.issuer, context);
-      case 'statusListSigner':
-        return this.documentSigners.loadListSigner(tenantId, signer.iacaId, context);
-    }
-  }
-
-  private async loadTimes({ tenantId, signer }: StoredList): Promise<TokenTimes> {
-    if (signer.kind !== 'statusListSigner') return DEFAULT_TIMES;
-    const { state } = await this.streams.load(statusListConfigurations, statusListConfigurationsStream(tenantId));
-    return timesOf(state, signer.docType);
-  }
 }
-
-const withEtag = (token: string) => ({ token, etag: `"${hash('sha256', token, 'base64url')}"` });
 
 const nameOf = ({ tenantId, listId }: ListKey): string => `${tenantId} ${listId}`;

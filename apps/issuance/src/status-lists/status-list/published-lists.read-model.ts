@@ -181,7 +181,7 @@ const mobileListOf = ({
   return { listId, iacaId, docType, size: Number(size), token, expiresAt };
 };
 
-interface NewToken extends Published {
+export interface NewToken extends Published {
   /** Absent: not before the list changes. */
   dueAt?: Date;
   expiresAt: Date;

@@ -2,7 +2,7 @@ import type { Loaded, Streams } from '@attestry/event-store';
 import type { SecretMac } from '@attestry/keys';
 import type { IssuanceSessionState, RedeemedSession } from '../../sessions/issuance-session/issuance-session.state.js';
 import { makeBearerValue } from '../../sessions/bearer-value/bearer-value.js';
-import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import type { WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
 import { loadAccessToken } from './load-access-token.js';
 
 const now = new Date('2026-05-01T10:00:00Z');
@@ -45,7 +45,10 @@ const load = async (states: IssuanceSessionState[], scheme: 'bearer' | 'dpop' = 
     load: async () => ({ state: states[loads], cached: loads++ === 0 }) as Loaded<IssuanceSessionState>,
   } as unknown as Streams;
   const record = { nameSession: () => undefined } as unknown as WalletRecord;
-  const presented = loadAccessToken({ scheme, token: token.value }, 't1', now, streams, macs, record);
+  const presented = loadAccessToken(
+    { scheme, token: token.value, tenant: { id: 't1' }, now, record } as never,
+    { streams, macs } as never,
+  );
   return { presented, verified, loads: () => loads };
 };
 

@@ -7,7 +7,7 @@ import {
   type RedeemedSession,
 } from '../../sessions/issuance-session/issuance-session.state.js';
 import { restrictRights } from '../../sessions/issuance-session/restrict-rights.js';
-import type { WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
+import type { WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
 import { readRefreshedToken } from '../refreshed-token/refreshed-token.js';
 import { tokenFamily, tokenFamilyStream } from '../token-family/token-family.state.js';
 import { wallets, walletsStream } from '../../wallets/registered-wallets/wallets.state.js';

@@ -1,5 +1,6 @@
 import { bearerChallenge, dpopChallenge, oauthError, type AppError } from '@attestry/contracts';
 import type { Loaded } from '@attestry/event-store';
+import { isExpired } from '../../sessions/issuance-session/issuance-session.decisions.js';
 import type { IssuanceSessionState, RedeemedSession } from '../../sessions/issuance-session/issuance-session.state.js';
 
 export interface PresentedToken {
@@ -21,3 +22,13 @@ export const invalidToken = (isDpop: boolean): AppError =>
     check: 'load-access-token',
     headers: (isDpop ? dpopChallenge : bearerChallenge)('invalid_token', NOT_VALID),
   });
+
+/** @throws AppError 401 for a token that has expired */
+export const requireCurrent = ({ session: { accessToken }, now }: { session: RedeemedSession; now: Date }): void => {
+  if (isExpired(accessToken, now)) throw invalidToken(accessToken.jkt !== undefined);
+};
+
+/** A token that has expired is valid for what its session has deferred. */
+export const requireCurrentOrDeferred = (call: { session: RedeemedSession; now: Date }): void => {
+  if (!call.session.deferrals) requireCurrent(call);
+};

@@ -1,59 +1,52 @@
-import { Inject } from '@nestjs/common';
-import {
-  oauthError,
-  revokeWalletToken,
-  type HolderContext,
-  type HttpAnswer,
-  type RawRequest,
-  type RevokedWalletToken,
-} from '@attestry/contracts';
-import { Streams, type Clock } from '@attestry/event-store';
-import { Macs } from '@attestry/keys';
-import { CLOCK, LOGGER, Operation, OperationRecorder, type Logger, type RequestOf } from '@attestry/service-kit';
+import { oauthError, revokeWalletToken, type RawRequest, type RevokedWalletToken } from '@attestry/contracts';
+import { Operation } from '@attestry/service-kit';
+import { authenticateClient } from '../../wallets/wallet-clients/authenticate-client.js';
 import { checkStillRegistered } from '../../wallets/wallet-clients/check-registration.js';
-import { DpopProofs } from '../../wallets/dpop/dpop-proofs.js';
-import { rawOf } from '../../reading/raw-request/raw-request.js';
-import { recordOutcome, type WalletRecord } from '../../wallets/wallet-record/record-outcome.js';
 import { WalletClients } from '../../wallets/wallet-clients/wallet-clients.js';
+import type { After, WalletCall, WalletEngines } from '../../wallets/wallet-endpoints/wallet-call.js';
+import { WalletEndpoints, type ServedBy } from '../../wallets/wallet-endpoints/wallet-endpoints.js';
 import { TokenFamilies } from '../token-family/token-families.js';
 import { checkTokenOwner } from './check-token-owner.js';
-import { findToken } from './find-token.js';
-import { parseRevocationRequest } from './parse-revocation-request.js';
+import { findToken, type FoundToken } from './find-token.js';
+import { parseRevocationRequest, type RevocationRequest } from './parse-revocation-request.js';
+
+const readRequest = (call: RawRequest): { wanted: RevocationRequest } => ({ wanted: parseRevocationRequest(call) });
+
+/** From here on the call is recorded, where it names a session. */
+const loadToken = async (
+  { wanted, tenant, now, record }: WalletCall & { wanted: RevocationRequest },
+  { streams, macs }: Pick<WalletEngines, 'streams' | 'macs'>,
+): Promise<{ found?: FoundToken }> => {
+  const found = await findToken(wanted.token, tenant.id, now, streams, macs);
+  if (!found) return {};
+  record.nameSession(found.session);
+  return { found };
+};
+
+const STEPS = [readRequest, loadToken, authenticateClient] as const;
 
 /** Revocation endpoint, RFC 7009: any token of a wallet ends all tokens of its session (ADR 0090). */
 @Operation(revokeWalletToken)
 export class RevokeWalletToken {
+  readonly execute: ServedBy<typeof revokeWalletToken>;
+
   constructor(
-    private readonly streams: Streams,
-    private readonly macs: Macs,
-    private readonly dpop: DpopProofs,
+    endpoints: WalletEndpoints,
     private readonly clients: WalletClients,
     private readonly families: TokenFamilies,
-    readonly recorder: OperationRecorder,
-    @Inject(LOGGER) readonly logger: Logger,
-    @Inject(CLOCK) readonly clock: Clock,
-  ) {}
-
-  execute(
-    request: RequestOf<typeof revokeWalletToken>,
-    context: HolderContext,
-  ): Promise<RevokedWalletToken | HttpAnswer> {
-    const raw = rawOf(request);
-    const answer = recordOutcome(this, revokeWalletToken, context, (record) => this.revoke(raw, context, record));
-    return this.dpop.withNonce(raw, context.tenant.id, answer);
+  ) {
+    this.execute = endpoints.serve(revokeWalletToken, STEPS, this);
   }
 
-  private async revoke(raw: RawRequest, { tenant }: HolderContext, record: WalletRecord): Promise<RevokedWalletToken> {
-    const { token, clientId } = parseRevocationRequest(raw);
-    const found = await findToken(token, tenant.id, this.clock.now(), this.streams, this.macs);
-    if (found) record.nameSession(found.session);
-    const client = await this.clients.authenticate(raw, revokeWalletToken, clientId, tenant);
-    if (found) checkStillRegistered(found.session, clientId, client.wallet);
-    if (found) checkTokenOwner(found.session.origin, clientId);
-    if (found?.kind === 'code')
-      throw oauthError('unsupported_token_type', 'only access tokens and refresh tokens can be revoked', {
-        check: 'revoke-wallet-token',
-      });
+  async answer({ tenant, wanted, found, client, record }: After<typeof STEPS>): Promise<RevokedWalletToken> {
+    if (found) {
+      checkStillRegistered(found.session, wanted.clientId, client.wallet);
+      checkTokenOwner(found.session.origin, wanted.clientId);
+      if (found.kind === 'code')
+        throw oauthError('unsupported_token_type', 'only access tokens and refresh tokens can be revoked', {
+          check: 'revoke-wallet-token',
+        });
+    }
     await this.clients.spend(tenant.id, client);
     if (found) await this.families.endSession(tenant.id, found.session.id, 'revoked', record.events);
     return {};

@@ -10,7 +10,7 @@ import {
   type TenantContext,
 } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
-import { Macs, ReplayGuard, type SingleUseValue } from '@attestry/keys';
+import { Macs, ReplayGuard, type SingleUseValue, type Spending } from '@attestry/keys';
 import { CLOCK, PlatformConfig } from '@attestry/service-kit';
 import { TenantWallets } from '../registered-wallets/tenant-wallets.js';
 import { InvalidDpopProof, verifyDpopProof, type DpopProof } from './dpop-proof.js';
@@ -38,6 +38,7 @@ export const singleUseOf = ({ jkt, jti, expiresAt }: DpopProof): SingleUseValue 
 });
 
 export const PROOF_USED = 'the DPoP proof has already been used';
+export const proofUsedAtResource = (): AppError => dpopResourceError(PROOF_USED);
 
 /** DPoP at the endpoints of wallets (RFC 9449). */
 @Injectable()
@@ -45,7 +46,7 @@ export class DpopProofs {
   constructor(
     private readonly wallets: TenantWallets,
     private readonly macs: Macs,
-    readonly guard: ReplayGuard,
+    private readonly guard: ReplayGuard,
     private readonly config: PlatformConfig,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -90,12 +91,8 @@ export class DpopProofs {
     return { 'dpop-nonce': makeNonce(this.macs, tenantId, expiresAt, 'dpop_nonce') };
   }
 
-  /** Offers a nonce with every answer to a request with a proof, errors included (RFC 9449 §8.2). */
-  withNonce<T>({ headers }: RawRequest, tenantId: string, answer: Promise<T>): Promise<T | HttpAnswer> {
-    return headers['dpop'] === undefined ? answer : this.addNonce(tenantId, answer);
-  }
-
-  private async addNonce(tenantId: string, answer: Promise<unknown>): Promise<HttpAnswer> {
+  /** Offers a nonce with the answer to a request with a proof, also with an error (RFC 9449 §8.2). */
+  async withNonce(tenantId: string, answer: Promise<unknown>): Promise<HttpAnswer> {
     try {
       const body = await answer;
       const offered = this.nonceHeader(tenantId);
@@ -105,5 +102,10 @@ export class DpopProofs {
     } catch (error) {
       throw error instanceof AppError ? error.withHeaders(this.nonceHeader(tenantId)) : error;
     }
+  }
+
+  /** Spends the proof of a request to a protected resource. */
+  spendingOf(tenantId: string, proof: DpopProof): Spending {
+    return this.guard.spending(tenantId, [], proofUsedAtResource, singleUseOf(proof));
   }
 }

@@ -29,9 +29,14 @@ export const checkHaipAuthorization = (
   if (profile === 'haip') refuseDetails(details);
 };
 
+export interface HaipTokenRequest {
+  grant: string;
+  authorizationDetails?: readonly RequestedDetail[];
+}
+
 /** §4, §4.4.1: the wallet is authenticated, and its tokens are bound to a key. @throws AppError 400, 401 */
 export const checkHaipTokenRequest = (
-  { grant, authorizationDetails }: { grant: string; authorizationDetails?: readonly RequestedDetail[] },
+  { grant, authorizationDetails }: HaipTokenRequest,
   wallet: RegisteredWallet | undefined,
   proof: DpopProof | undefined,
 ): void => {

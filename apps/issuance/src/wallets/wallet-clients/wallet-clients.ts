@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AppError, Operation, RawRequest, TenantContext } from '@attestry/contracts';
+import type { UnitWrite } from '@attestry/event-store';
 import { ReplayGuard, type SingleUseValue } from '@attestry/keys';
 import { checkEnabled } from '../registered-wallets/check-wallet.js';
 import { TenantWallets } from '../registered-wallets/tenant-wallets.js';
@@ -17,7 +18,7 @@ export interface WalletClient {
   proof?: DpopProof;
   /** Thumbprint of the key that the wallet's provider attests. */
   instanceJkt?: string;
-  /** What the proofs of the request spend, in one call of the guard (ADR 0089). */
+  /** What the proofs of the request spend. */
   spends: SingleUseValue[];
   /** The refusal when one of them was used before. */
   used(): AppError;
@@ -45,6 +46,16 @@ export class WalletClients {
       throw attestationError('client attestation: sub must name the client of a request without client_id');
     const wallet = clientId === undefined ? undefined : await this.wallets.findWallet(tenant.id, clientId);
     if (wallet) checkEnabled(wallet);
+    return this.prove(raw, operation, tenant, wallet);
+  }
+
+  /** The keys that a request proves. @param wallet that it names, which is not disabled @throws AppError */
+  async prove(
+    raw: RawRequest,
+    operation: Pick<Operation, 'http'>,
+    tenant: TenantContext,
+    wallet: RegisteredWallet | undefined,
+  ): Promise<WalletClient> {
     const proof = await this.dpop.verifyProof(raw, operation, tenant);
     const attested = wallet && (await this.attestations.authenticate(raw, wallet, proof, tenant));
     const possession = attested?.spends ?? [];
@@ -62,6 +73,11 @@ export class WalletClients {
     const current = await this.wallets.findWallet(tenantId, wallet.clientId);
     if (current?.id !== wallet.id) throw notRegistered();
     checkEnabled(current);
+  }
+
+  /** Spends the proofs of a request with its events: one call of the guard for all (ADR 0089). */
+  spendingOf(tenantId: string, { spends, used }: WalletClient): UnitWrite[] {
+    return spends.length > 0 ? [this.guard.spending(tenantId, spends, used)] : [];
   }
 
   /** For a request that appends nothing with which its proofs could be spent. @throws AppError */

@@ -14,7 +14,7 @@ import { randomIds } from '@attestry/event-store';
 import type { MessageBus, OutgoingMessage } from '@attestry/messaging';
 import { OperationRecorder } from '@attestry/service-kit';
 import { pino } from 'pino';
-import { recordOutcome, type WalletRecord } from './record-outcome.js';
+import { WalletRecords, type WalletRecord } from './wallet-records.js';
 
 const context: OperationContext & { tenant: NonNullable<OperationContext['tenant']> } = {
   tenant: { id: 't1', host: 'acme.example', baseUrl: 'https://acme.example' },
@@ -50,7 +50,7 @@ const feed = (operation: Operation = exchangeToken, refuse?: 'record' | 'started
   const recorder = new OperationRecorder({ bus, clock, ids: randomIds, logger }, 'issuance');
   const run = async <T>(work: (record: WalletRecord) => Promise<T>, onAnswer = () => {}): Promise<T> => {
     try {
-      const answer = await recordOutcome({ recorder, clock, logger }, operation, context, work);
+      const answer = await new WalletRecords(recorder, clock, logger).record(operation, context, work);
       onAnswer();
       return answer;
     } finally {
