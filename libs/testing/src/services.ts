@@ -2,7 +2,10 @@
 // for which the many specs that only send requests would wait.
 export * from './cluster/cluster-stores.js';
 export * from './describe-idempotency.js';
+export * from './describe-purged-tenants.js';
+export * from './engines-under-test.js';
 export * from './issuance-under-test.js';
 export * from './killed-reactions.js';
 export * from './postgres-engines.js';
 export * from './query-plans.js';
+export * from './service-under-test.js';
