@@ -20,8 +20,8 @@ import {
 import { EnginesUnderTest, type EnginesUnderTestOptions } from './engines-under-test.js';
 
 export interface ServiceUnderTestOptions extends EnginesUnderTestOptions {
-  /** Host with port of a tenant; default: the first characters of its id before `.localhost:8080`. */
-  hostOf?: (tenantId: string) => string;
+  /** Base address of a tenant; default: the first characters of its id before `.localhost:8080`. */
+  baseOf?: (tenantId: string) => string;
 }
 
 type Projecting = Pick<RunningProjection<never>, 'waitForHead'>;
@@ -50,7 +50,7 @@ export class ServiceUnderTest extends EnginesUnderTest {
   client!: ServiceClient;
   /** Of the last request: `request-<requests>`. */
   requests = 0;
-  private readonly hostOf: (tenantId: string) => string;
+  readonly baseOf: (tenantId: string) => string;
   private readonly answers = new Map<Operation, (request: never, tenantId: string) => unknown>();
 
   constructor(
@@ -58,7 +58,7 @@ export class ServiceUnderTest extends EnginesUnderTest {
     options: ServiceUnderTestOptions = {},
   ) {
     super(options);
-    this.hostOf = options.hostOf ?? ((tenantId) => `${tenantId.slice(0, 4)}.localhost:8080`);
+    this.baseOf = options.baseOf ?? ((tenantId) => `http://${tenantId.slice(0, 4)}.localhost:8080`);
   }
 
   /** What another service answers from the next {@link open} on; an error that is thrown is its refusal. */
@@ -95,8 +95,15 @@ export class ServiceUnderTest extends EnginesUnderTest {
     this.client = this.clientOf('gateway');
   }
 
+  /** Stops the service; the engines stay open. */
+  async stop(): Promise<void> {
+    const { services } = this;
+    this.services = undefined!;
+    await services?.close();
+  }
+
   override async close(): Promise<void> {
-    await this.services?.close();
+    await this.stop();
     await super.close();
   }
 
@@ -130,8 +137,6 @@ export class ServiceUnderTest extends EnginesUnderTest {
   readonly clientOf = (participant: ConstructorParameters<typeof ServiceClient>[1]): ServiceClient =>
     new ServiceClient(this.engines.bus, participant);
 
-  readonly baseOf = (tenantId: string): string => `http://${this.hostOf(tenantId)}`;
-
   /** A request of this caller, to the platform. */
   readonly contextOf = <C extends Caller, More extends Partial<OperationContext>>(caller: C, more?: More) => ({
     caller,
@@ -144,7 +149,7 @@ export class ServiceUnderTest extends EnginesUnderTest {
   /** A request of this caller, to a tenant. */
   readonly inTenant = <C extends Caller>(tenantId: string, caller: C, more: Partial<OperationContext> = {}) => {
     const baseUrl = this.baseOf(tenantId);
-    const tenant = { id: tenantId, host: baseUrl.slice('http://'.length), baseUrl };
+    const tenant = { id: tenantId, host: new URL(baseUrl).host, baseUrl };
     return this.contextOf(caller, { tenant, publicUrl: baseUrl, ...more });
   };
 
