@@ -1,8 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AppError, type Operation } from '@attestry/contracts';
 import type { FeedMessage } from '@attestry/messaging';
-import { openEngines, parseConfig, type Engines, type PlatformConfig } from '@attestry/service-kit';
+import {
+  openEngines,
+  parseConfig,
+  type Engines,
+  type PlatformConfig,
+  type RequestOf,
+  type ResponseOf,
+} from '@attestry/service-kit';
 import { chosenEngines } from './postgres-engines.js';
 import { TEST_SETTINGS } from './test-settings.js';
 
@@ -31,6 +39,9 @@ export interface EnginesUnderTestOptions {
   subjects?: readonly string[];
 }
 
+/** @param tenantId of the call, where it has one */
+type Answer<O extends Operation> = (request: RequestOf<O>, tenantId: string) => ResponseOf<O> | Promise<ResponseOf<O>>;
+
 /** The engines of the Jest project (embedded, or keys and read models in PostgreSQL) on a data folder of their own. */
 export class EnginesUnderTest {
   engines!: Engines;
@@ -38,6 +49,7 @@ export class EnginesUnderTest {
   /** Milliseconds the clock is ahead. */
   ahead = 0;
   readonly messages: FeedMessage[] = [];
+  private readonly answers = new Map<Operation, (request: never, tenantId: string) => unknown>();
   private ownFolder: string | undefined;
 
   constructor(protected readonly options: EnginesUnderTestOptions = {}) {}
@@ -49,6 +61,11 @@ export class EnginesUnderTest {
 
   readonly now = (): Date => new Date((this.options.clock?.now().getTime() ?? Date.now()) + this.ahead);
 
+  /** What another service answers from the next {@link open} on; an error that is thrown is its refusal. */
+  readonly answer = <O extends Operation>(operation: O, answer: Answer<NoInfer<O>>): void => {
+    this.answers.set(operation, answer);
+  };
+
   /** Opens them; after {@link close} again, on the same data. @param change of settings and config, this time */
   async open(change: Pick<EnginesUnderTestOptions, 'settings' | 'config'> = {}): Promise<void> {
     const { settings, config, prepare, subjects = [] } = this.options;
@@ -59,7 +76,22 @@ export class EnginesUnderTest {
       this.engines.bus.consume({ name: 'spec.messages', subjects }, async (messages) => {
         this.messages.push(...messages);
       });
-    await prepare?.(this.engines);
+    for (const [{ subject }, answer] of this.answers)
+      this.engines.bus.serve(subject, async (data, { tenant }) => {
+        try {
+          const { id } = JSON.parse(tenant ?? '{}') as { id: string };
+          return { ok: true, data: await answer(data as never, id) };
+        } catch (error) {
+          if (error instanceof AppError) return { ok: false, error: error.toWire() };
+          throw error;
+        }
+      });
+    try {
+      await prepare?.(this.engines);
+    } catch (error) {
+      await this.engines.close();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -77,5 +109,6 @@ export class EnginesUnderTest {
     await this.close();
     if (this.ownFolder) rmSync(this.ownFolder, { recursive: true, force: true });
     this.ownFolder = undefined;
+    this.messages.length = 0;
   }
 }

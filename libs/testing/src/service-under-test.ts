@@ -26,9 +26,6 @@ export interface ServiceUnderTestOptions extends EnginesUnderTestOptions {
 
 type Projecting = Pick<RunningProjection<never>, 'waitForHead'>;
 
-/** @param tenantId of the call, where it has one */
-type Answer<O extends Operation> = (request: RequestOf<O>, tenantId: string) => ResponseOf<O> | Promise<ResponseOf<O>>;
-
 /** @returns the error by which an operation refuses a call */
 export const refusal = async (call: Promise<unknown>): Promise<AppError> => {
   try {
@@ -51,7 +48,6 @@ export class ServiceUnderTest extends EnginesUnderTest {
   /** Of the last request: `request-<requests>`. */
   requests = 0;
   readonly baseOf: (tenantId: string) => string;
-  private readonly answers = new Map<Operation, (request: never, tenantId: string) => unknown>();
 
   constructor(
     private readonly service: ServiceDefinition,
@@ -60,11 +56,6 @@ export class ServiceUnderTest extends EnginesUnderTest {
     super(options);
     this.baseOf = options.baseOf ?? ((tenantId) => `http://${tenantId.slice(0, 4)}.localhost:8080`);
   }
-
-  /** What another service answers from the next {@link open} on; an error that is thrown is its refusal. */
-  readonly answer = <O extends Operation>(operation: O, answer: Answer<NoInfer<O>>): void => {
-    this.answers.set(operation, answer);
-  };
 
   /** Opens the engines alone, as a store that is filled before the service starts. */
   readonly openEngines = (change?: Parameters<EnginesUnderTest['open']>[0]): Promise<void> => super.open(change);
@@ -77,16 +68,6 @@ export class ServiceUnderTest extends EnginesUnderTest {
   /** Starts the service on open engines. */
   async start(): Promise<void> {
     try {
-      for (const [{ subject }, answer] of this.answers)
-        this.engines.bus.serve(subject, async (data, { tenant }) => {
-          try {
-            const { id } = JSON.parse(tenant ?? '{}') as { id: string };
-            return { ok: true, data: await answer(data as never, id) };
-          } catch (error) {
-            if (error instanceof AppError) return { ok: false, error: error.toWire() };
-            throw error;
-          }
-        });
       this.services = await startServices([this.service], this.engines);
     } catch (error) {
       await this.engines.close();
