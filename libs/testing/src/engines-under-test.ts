@@ -89,13 +89,15 @@ export class EnginesUnderTest {
     try {
       await prepare?.(this.engines);
     } catch (error) {
-      await this.engines.close();
+      await this.close();
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    await this.engines?.close();
+    const { engines } = this;
+    this.engines = undefined!;
+    await engines?.close();
   }
 
   /** Closes and opens them. */

@@ -19,7 +19,7 @@ import {
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
 import { jwkThumbprint, type PublicJwk } from '@attestry/keys';
-import type { ServiceDefinition } from '@attestry/service-kit';
+import type { ResponseOf, ServiceDefinition } from '@attestry/service-kit';
 import { SignJWT, type JWK, type JWTHeaderParameters } from 'jose';
 import { ServiceUnderTest, type ServiceUnderTestOptions } from './service-under-test.js';
 
@@ -71,8 +71,8 @@ export class IssuanceUnderTest extends ServiceUnderTest {
   static readonly WALLET = { name: 'Wallet', clientId: 'wallet', redirectUris: [IssuanceUnderTest.BACK] };
   static readonly PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
-  constructor(service: ServiceDefinition, { person, settings, ...options }: IssuanceOptions = {}) {
-    super(service, { settings: { BASE_DOMAIN: 'localhost:8080', ...settings }, ...options });
+  constructor(service: ServiceDefinition, { person, ...options }: IssuanceOptions = {}) {
+    super(service, options);
     this.answer(beginSignIn, ({ body: { state } }) => ({
       providerId: randomUUID(),
       url: `${LOGIN}/authorize?${new URLSearchParams({ state })}`,
@@ -93,22 +93,21 @@ export class IssuanceUnderTest extends ServiceUnderTest {
   // --- calls
 
   /** As a wallet. @throws AppError */
-  readonly call = (
-    operation: Operation,
+  readonly call = <O extends Operation>(
+    operation: O,
     { url = '/', text = '', headers = {} }: RawParts,
     tenantId = IssuanceUnderTest.TENANT,
-  ): Promise<unknown> => {
+  ): Promise<ResponseOf<O>> => {
     const caller: Caller = operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' };
     const raw = { method: operation.http!.method, url, headers, text };
-    const context = this.inTenant(tenantId, caller, { operation: operation.name });
-    return this.client.call(operation, { raw } as never, context as never);
+    return this.admin(operation, { raw }, tenantId, { caller });
   };
 
   /** As a wallet, which gets an answer to everything. */
   readonly send = async <T>(operation: Operation, parts: RawParts, tenantId?: string): Promise<ServiceAnswer<T>> => {
     try {
       const answer = await this.call(operation, parts, tenantId);
-      const $http = (answer as HttpAnswer | undefined)?.$http;
+      const $http = (answer as unknown as HttpAnswer | undefined)?.$http;
       const status = $http?.status ?? operation.http!.success;
       return { status, headers: $http?.headers ?? {}, body: ($http ? $http.body : answer) as T };
     } catch (error) {

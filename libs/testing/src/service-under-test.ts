@@ -70,7 +70,7 @@ export class ServiceUnderTest extends EnginesUnderTest {
     try {
       this.services = await startServices([this.service], this.engines);
     } catch (error) {
-      await this.engines.close();
+      await super.close();
       throw error;
     }
     this.client = this.clientOf('gateway');
