@@ -1,10 +1,7 @@
 /** @engines embedded postgres */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createPublicKey, generateKeyPairSync, randomUUID, verify, X509Certificate, type KeyObject } from 'node:crypto';
+import { createPublicKey, randomUUID, verify, X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify, SignJWT, type JWK } from 'jose';
+import { decodeJwt, decodeProtectedHeader, jwtVerify, type JWK } from 'jose';
 import {
   AppError,
   compactConfigurations,
@@ -17,18 +14,12 @@ import {
   customDomainWithdrawn,
   deletePreAuthorizedOffer,
   deleteUser,
-  exchangeToken,
   issueCredential,
-  issueNonce,
   OPERATION_SUBJECTS,
   jwtVcConfigurations,
   listUserCredentials,
   mobileConfigurations,
-  recordSubject,
-  reserveIssuerKey,
-  retrieveBrand,
   retrieveAuthorizationServerMetadata,
-  retrieveCredentialDocument,
   retrieveIssuerCa,
   retrieveJwtVcIssuer,
   retrieveIssuerMetadata,
@@ -42,24 +33,15 @@ import {
   webhookSaved,
   webSemanticConfigurations,
   webSemanticRegistry,
-  credentialIssued,
-  type Caller,
-  type CredentialFormat,
   type HttpAnswer,
   type Iaca,
-  type IssuerKey,
   type MobileConfiguration,
-  type NonceResponse,
-  type OperationRecord,
-  type OperationRecordMessage,
   type PageOf,
   type PersistedCredential,
   type PreAuthorizedOffer,
   type PreAuthorizedOfferRequest,
   type RegisteredCredential,
-  type ReserveIssuerKeyRequest,
   type UserCredential,
-  type VerifiedBrand,
 } from '@attestry/contracts';
 import {
   chainEvent,
@@ -69,23 +51,19 @@ import {
   type AppendResult,
   type UnitOfWork,
 } from '@attestry/event-store';
-import { encodeDidJwk, encodeDidKey, encodeMultikey, isErased, type PublicJwk, type StoredValue } from '@attestry/keys';
+import { encodeDidJwk, encodeDidKey, isErased, type StoredValue } from '@attestry/keys';
 import { Canonicalization } from '@attestry/linked-data';
+import { serviceContext, type Reactions, type ResponseOf } from '@attestry/service-kit';
+import { decodeCwt, verifyMdoc, waitUntil } from '@attestry/testing';
 import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  serviceContext,
-  startServices,
-  type Engines,
-  type Reactions,
-  type RequestOf,
-  type ResponseOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { decodeCwt, TEST_SETTINGS, verifyMdoc } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
-import type { FeedMessage } from '@attestry/messaging';
+  CredentialFlow,
+  IssuanceUnderTest,
+  makeWalletKey,
+  refusal,
+  refusalCode,
+  type Binding,
+  type WalletKey,
+} from '@attestry/testing/services';
 import { DeliveryInterest } from './registry/delivery-interest/delivery-interest.directory.js';
 import { LdpVc } from './formats/ldp-vc/ldp-vc.js';
 import { issuanceService } from './index.js';
@@ -104,267 +82,26 @@ import { userStream } from './users/user/user.state.js';
 import { UsersReadModel } from './users/user/users.read-model.js';
 import { RecentStates } from './reading/recent-states/recent-states.js';
 
-const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
+const { TENANT, OTHER, PRE_AUTHORIZED: GRANT } = IssuanceUnderTest;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-const TENANT = '11111111-1111-4111-8111-111111111111';
-const OTHER = '22222222-2222-4222-8222-222222222222';
 
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
-/** Records of the calls, in events and as messages. */
-const records: (OperationRecord & { requestId: string; stream?: string })[] = [];
-const issued: FeedMessage[] = [];
-
-/** Simulated tenant-config service: brands of verified custom domains. */
-const brands = new Map<string, VerifiedBrand>();
-
-const issuerOf = (tenantId: string) => `http://${tenantId.slice(0, 4)}.localhost:8080`;
-
-let requests = 0;
-const contextFor = <C extends Caller>(operation: string, caller: C, tenantId = TENANT) => ({
-  tenant: { id: tenantId, host: issuerOf(tenantId).slice(7), baseUrl: issuerOf(tenantId) },
-  caller,
-  requestId: `request-${++requests}`,
-  operation,
-  deadline: Date.now() + 10_000,
-  publicUrl: issuerOf(tenantId),
-});
-const tenantClient: Caller = { kind: 'client', clientId: 'c' };
-
-const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
-  client.call(operation, request as Partial<RequestOf<O>>, contextFor(operation.name, tenantClient, tenantId) as never);
-
-const post = <O extends Parameters<ServiceClient['call']>[0]>(
-  operation: O,
-  text: string,
-  headers: Record<string, string>,
-  tenantId = TENANT,
-  url = '/',
-): Promise<ResponseOf<O>> =>
-  client.call(
-    operation,
-    { raw: { method: 'POST', url, headers, text } } as unknown as Partial<RequestOf<O>>,
-    contextFor(operation.name, { kind: operation.access.kind === 'public' ? 'public' : 'holder' }, tenantId) as never,
-  );
-
-const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-  throw new Error('it was not refused');
-};
-const code = async (promise: Promise<unknown>) => (await refusal(promise)).code;
-
-const eventually = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const deadline = Date.now() + 10_000; ;) {
-    if (await condition()) return;
-    if (Date.now() > deadline) throw new Error('it did not come about');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};
-
-// --- the issuer
-
-const configure = async (
-  format: CredentialFormat,
-  type: string,
-  more: Record<string, unknown> = {},
-  tenantId = TENANT,
-): Promise<string> => {
-  const operation = format === 'ldp_vc' ? webSemanticConfigurations.create : jwtVcConfigurations.create;
-  const body = {
-    type,
-    name: `${type} name`,
-    issuer: { name: 'Acme', logoUrl: 'https://acme.example/logo.png' },
-    claimMappings: {
-      givenName: { mapFrom: 'claims.given_name', required: true },
-      city: { mapFrom: 'claims.address.city' },
-      level: { defaultValue: 3 },
-      nick: { mapFrom: "claims['https://acme.example/nick']", defaultValue: 'none' },
-    },
-    expiresIn: { years: 1 },
-    ...more,
-  };
-  return ((await admin(operation, { body }, tenantId)) as { id: string }).id;
-};
-
-const offer = (body: Partial<PreAuthorizedOfferRequest>, tenantId = TENANT): Promise<PreAuthorizedOffer> =>
-  admin(
-    createPreAuthorizedOffer,
-    { body: { claims: { given_name: 'Ada' }, ...body } },
-    tenantId,
-  ) as Promise<PreAuthorizedOffer>;
-
-// --- the wallet
-
-interface OfferJson {
-  credential_issuer: string;
-  credential_configuration_ids: string[];
-  credentials: string[];
-  grants: Record<string, { 'pre-authorized_code': string; tx_code?: object }>;
-}
-const read = ({ uri }: PreAuthorizedOffer) =>
-  JSON.parse(new URL(uri).searchParams.get('credential_offer')!) as OfferJson;
-const codeOf = (made: PreAuthorizedOffer) => read(made).grants[GRANT]!['pre-authorized_code'];
-
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-const redeem = (preAuthorizedCode: string, more: Record<string, string> = {}, tenantId = TENANT) =>
-  post(
-    exchangeToken,
-    new URLSearchParams({ grant_type: GRANT, 'pre-authorized_code': preAuthorizedCode, ...more }).toString(),
-    FORM,
-    tenantId,
-  );
-
-const nonceFor = async (tenantId = TENANT) => {
-  const { $http } = (await post(issueNonce, '', {}, tenantId)) as unknown as HttpAnswer;
-  return ($http.body as NonceResponse).c_nonce;
-};
-
-interface Holder {
-  privateKey: KeyObject;
-  jwk: PublicJwk;
-  alg: 'ES256' | 'EdDSA';
-}
-const makeHolder = (alg: 'ES256' | 'EdDSA' = 'ES256'): Holder => {
-  const { privateKey, publicKey } =
-    alg === 'ES256' ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' }) : generateKeyPairSync('ed25519');
-  return { privateKey, alg, jwk: publicKey.export({ format: 'jwk' }) as unknown as PublicJwk };
-};
-
-type Binding = 'did:key' | 'did:jwk' | 'jwk';
-const keyHeader = ({ jwk }: Holder, binding: Binding) =>
-  binding === 'jwk'
-    ? { jwk: { ...jwk } as JWK }
-    : { kid: binding === 'did:key' ? `${encodeDidKey(jwk)}#${encodeMultikey(jwk)}` : `${encodeDidJwk(jwk)}#0` };
-
-const prove = (
-  holder: Holder,
-  nonce: string,
-  binding: Binding = 'jwk',
-  claims: Record<string, unknown> = {},
-  header: Record<string, unknown> = {},
-): Promise<string> =>
-  new SignJWT({ aud: issuerOf(TENANT), nonce, iat: Math.floor((Date.now() + ahead) / 1000), ...claims })
-    .setProtectedHeader({ alg: holder.alg, typ: 'openid4vci-proof+jwt', ...keyHeader(holder, binding), ...header })
-    .sign(holder.privateKey);
-
-const collect = (token: string, body: unknown, tenantId = TENANT) =>
-  post(
-    issueCredential,
-    JSON.stringify(body),
-    { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    tenantId,
-  );
-
-/** Offer to token. */
-const start = async (configurationId: string, body: Partial<PreAuthorizedOfferRequest> = {}) => {
-  const made = await offer({ credentials: [configurationId], ...body });
-  return { made, token: (await redeem(codeOf(made))).access_token };
-};
-
-const retrieveDocument = (body: { tenantId: string; sessionId: string; credentialId: string }) =>
-  new ServiceClient(engines.bus, 'webhooks').call(
-    retrieveCredentialDocument,
-    { body },
-    { requestId: 'r', operation: 'spec', deadline: Date.now() + 10_000 },
-  );
-
-const allOf = async (category: string) =>
-  (await engines.events.readAll({ limit: 5000, categories: [category] })).events;
-
-interface JwtVc {
-  iss: string;
-  sub: string;
-  nbf: number;
-  exp: number;
-  jti: string;
-  vc: { '@context': string[]; type: string[]; credentialSubject: Record<string, unknown> };
-}
-const verified = async (credential: unknown): Promise<JwtVc> => {
-  const key = await importJWK(issuerKeys.get('P-256')!.publicJwk as unknown as JWK, 'ES256');
-  const { payload, protectedHeader } = await compactVerify(credential as string, key);
-  expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: issuerKeys.get('P-256')!.verificationMethod });
-  return JSON.parse(Buffer.from(payload).toString()) as JwtVc;
-};
-
-/** DID of the next configurations; without one it is that of the key, or a did:web where the format needs one. */
-let issuerDid: string | undefined;
-const issuerKeys = new Map<string, IssuerKey & { publicJwk: PublicJwk }>();
+const service = new CredentialFlow(issuanceService);
+const { admin, makeOffer: offer, documentOf: read, codeOf, exchange: redeem, nonceFor, prove, collect } = service;
+const { configureFormat: configure, begin: start, retrieveDocument, verified, outcomes, baseOf: issuerOf } = service;
+const { records, messages: issued, brands, issuerKeys } = service;
+const eventually = (condition: () => boolean | Promise<boolean>) => waitUntil(condition, { intervalMs: 1 });
 let jwtVc: string;
 let ldpVc: string;
 
-const open = async () => {
-  const config = parseConfig({
-    DATA_DIR: folder,
-    ...TEST_SETTINGS,
-    BASE_DOMAIN: 'localhost:8080',
-  });
-  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  engines.bus.serve(reserveIssuerKey.subject, async (data) => {
-    const { algorithms, method } = (data as { body: ReserveIssuerKeyRequest }).body;
-    const { publicJwk: _, ...key } = issuerKeys.get(algorithms[0]!)!;
-    const did = issuerDid ?? (method && 'did:web:acme.example');
-    return { ok: true, data: { ...key, ...(did && { did, verificationMethod: `${did}#k123456789` }) } };
-  });
-  engines.bus.serve(retrieveBrand.subject, async (_data, { tenant }) => ({
-    ok: true,
-    data: brands.get((JSON.parse(tenant!) as { id: string }).id) ?? {},
-  }));
-  engines.bus.consume({ name: 'spec.records', subjects: [recordSubject('record', 'issuance')] }, async (messages) => {
-    records.push(...messages.map(({ data }) => data as OperationRecordMessage));
-  });
-  engines.events.subscribe(
-    {},
-    {
-      onEvents: async (events) => {
-        for (const { stream, metadata } of events)
-          if (metadata.record)
-            records.push({ ...(metadata.record as OperationRecord), requestId: metadata.requestId, stream });
-      },
-      onDropped: () => undefined,
-    },
-  );
-  engines.bus.consume({ name: 'spec.issued', subjects: [credentialIssued.subject] }, async (messages) => {
-    issued.push(...messages);
-  });
-  client = new ServiceClient(engines.bus, 'gateway');
-};
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'issuance-'));
-  await open();
-  for (const algorithm of ['P-256', 'Ed25519'] as const) {
-    const { keyId, publicJwk } = await engines.vault.signingKeys.createSigningKey(TENANT, 'did', algorithm);
-    const did = encodeDidKey(publicJwk);
-    const verificationMethod = `${did}#${encodeMultikey(publicJwk)}`;
-    issuerKeys.set(algorithm, { did, verificationMethod, kmsKeyId: keyId, algorithm, publicJwk });
-  }
-  services = await startServices([issuanceService], engines);
+  await service.open();
   jwtVc = await configure('jwt_vc_json', 'Course');
   ldpVc = await configure('ldp_vc', 'Course');
 });
-
 beforeEach(() => {
-  ahead = 0;
+  service.ahead = 0;
 });
-
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** Outcomes recorded of the last request. */
-const outcomes = (requestId = `request-${requests}`) =>
-  records.filter((record) => record.requestId === requestId).map(({ prefix, outcome }) => `${prefix}_${outcome}`);
+afterAll(() => service.remove());
 
 describe('an offer', () => {
   it('is the same by value and by reference', async () => {
@@ -380,7 +117,7 @@ describe('an offer', () => {
     expect(reference.origin).toBe(issuerOf(TENANT));
     const [, value] = /^\/v1\/openid\/offers\/([^/]+)\/content$/.exec(reference.pathname)!;
     const content = (reference: string, tenantId = TENANT) =>
-      client.call(retrieveOfferContent, { params: { reference } }, contextFor('x', { kind: 'public' }, tenantId));
+      service.visit(retrieveOfferContent, { params: { reference } }, tenantId);
     expect(await content(value!)).toEqual(document);
     const wrong = `${value!.slice(0, -2)}${value!.endsWith('AA') ? 'BB' : 'AA'}`;
     // The last character of a secret has spellings that decode alike, and an id another case.
@@ -396,13 +133,13 @@ describe('an offer', () => {
       'x',
       `${TENANT}.${value!.split('.')[1]}`,
     ])
-      expect(await code(content(bad))).toBe('NotFound');
-    expect(await code(content(value!, OTHER))).toBe('NotFound');
-    ahead = 300_000;
-    expect(await code(content(value!))).toBe('NotFound');
-    ahead = 0;
+      expect(await refusalCode(content(bad))).toBe('NotFound');
+    expect(await refusalCode(content(value!, OTHER))).toBe('NotFound');
+    service.ahead = 300_000;
+    expect(await refusalCode(content(value!))).toBe('NotFound');
+    service.ahead = 0;
     await redeem(codeOf(made));
-    expect(await code(content(value!))).toBe('NotFound');
+    expect(await refusalCode(content(value!))).toBe('NotFound');
   });
 
   it('is valid for the requested time', async () => {
@@ -433,28 +170,28 @@ describe('an offer', () => {
   });
 
   it('is refused with a configuration twice, or of another tenant', async () => {
-    expect(await code(offer({ credentials: [jwtVc, jwtVc.toUpperCase()] }))).toBe('BadRequest');
-    expect(await code(offer({ credentials: [jwtVc] }, OTHER))).toBe('BadRequest');
+    expect(await refusalCode(offer({ credentials: [jwtVc, jwtVc.toUpperCase()] }))).toBe('BadRequest');
+    expect(await refusalCode(offer({ credentials: [jwtVc] }, OTHER))).toBe('BadRequest');
   });
 
   it('is refused over 500 KB', async () =>
-    expect(await code(offer({ credentials: [jwtVc], claims: { given_name: 'x'.repeat(512_000) } }))).toBe(
+    expect(await refusalCode(offer({ credentials: [jwtVc], claims: { given_name: 'x'.repeat(512_000) } }))).toBe(
       'PayloadTooLarge',
     ));
 
   it('is ended by its deletion, including its tokens, once', async () => {
     const remove = (id: string, tenantId = TENANT) => admin(deletePreAuthorizedOffer, { params: { id } }, tenantId);
     const open = await offer({ credentials: [jwtVc] });
-    expect(await code(remove(open.id, OTHER))).toBe('NotFound');
+    expect(await refusalCode(remove(open.id, OTHER))).toBe('NotFound');
     await remove(open.id);
-    expect(await code(redeem(codeOf(open)))).toBe('invalid_grant');
-    expect(await code(remove(open.id))).toBe('NotFound');
+    expect(await refusalCode(redeem(codeOf(open)))).toBe('invalid_grant');
+    expect(await refusalCode(remove(open.id))).toBe('NotFound');
 
     const { made, token } = await start(jwtVc);
     await remove(made.id);
     const nonce = await nonceFor();
-    const proofs = { jwt: [await prove(makeHolder(), nonce)] };
-    expect(await code(collect(token, { credential_configuration_id: jwtVc, proofs }))).toBe('invalid_token');
+    const proofs = { jwt: [await prove(makeWalletKey(), nonce)] };
+    expect(await refusalCode(collect(token, { credential_configuration_id: jwtVc, proofs }))).toBe('invalid_token');
   });
 });
 
@@ -462,7 +199,7 @@ describe('the state of an offer', () => {
   const stateOf = (id: string, tenantId = TENANT) => admin(retrievePreAuthorizedOffer, { params: { id } }, tenantId);
   const issue = async (token: string, count: number) => {
     const nonce = await nonceFor();
-    const jwt = await Promise.all(Array.from({ length: count }, () => prove(makeHolder(), nonce)));
+    const jwt = await Promise.all(Array.from({ length: count }, () => prove(makeWalletKey(), nonce)));
     await collect(token, { credential_configuration_id: jwtVc, proofs: { jwt } });
   };
 
@@ -491,7 +228,7 @@ describe('the state of an offer', () => {
       validUntil: expect.any(String) as string,
     };
     // Also when code and token have expired.
-    for (ahead of [0, 3_600_000]) {
+    for (service.ahead of [0, 3_600_000]) {
       const claimed = await stateOf(made.id);
       expect(claimed).toEqual({ ...shown, state: 'CLAIMED', issuedCredentials: Array(3).fill(credential) });
       const ids = claimed.issuedCredentials.map(({ id }) => id).sort();
@@ -506,9 +243,9 @@ describe('the state of an offer', () => {
   it('is expired when code or token ended before a credential was issued', async () => {
     const unused = await offer({ credentials: [jwtVc] });
     const { made } = await start(jwtVc);
-    ahead = 299_000;
+    service.ahead = 299_000;
     expect(await stateOf(unused.id)).toMatchObject({ state: 'CREATED' });
-    ahead = 301_000;
+    service.ahead = 301_000;
     for (const { id } of [unused, made])
       expect(await stateOf(id)).toMatchObject({ id, state: 'EXPIRED', issuedCredentials: [] });
   });
@@ -516,32 +253,40 @@ describe('the state of an offer', () => {
   it('is locked after the third wrong transaction code', async () => {
     const made = await offer({ credentials: [jwtVc], transactionCodeConfiguration: {} });
     const wrong = made.transactionCode === '000000' ? '000001' : '000000';
-    for (let i = 0; i < 3; i++) await code(redeem(codeOf(made), { tx_code: wrong }));
+    for (let i = 0; i < 3; i++) await refusalCode(redeem(codeOf(made), { tx_code: wrong }));
     expect(await stateOf(made.id)).toMatchObject({ id: made.id, userId: made.userId, state: 'LOCKED' });
   });
 
   it('is that of a deletion, and does not exist for other tenants, unknown ids and deleted users [T448]', async () => {
     const { made } = await start(jwtVc);
-    expect(await code(stateOf(made.id, OTHER))).toBe('NotFound');
-    for (const id of [TENANT, made.userId]) expect(await code(stateOf(id))).toBe('NotFound');
-    expect(await code(stateOf('no-uuid'))).toBe('BadRequest');
+    expect(await refusalCode(stateOf(made.id, OTHER))).toBe('NotFound');
+    for (const id of [TENANT, made.userId]) expect(await refusalCode(stateOf(id))).toBe('NotFound');
+    expect(await refusalCode(stateOf('no-uuid'))).toBe('BadRequest');
     const deleted = await offer({ credentials: [jwtVc] });
     await admin(deletePreAuthorizedOffer, { params: { id: deleted.id } });
     expect(await stateOf(deleted.id)).toMatchObject({ id: deleted.id, state: 'DELETED', issuedCredentials: [] });
-    expect(await code(stateOf(deleted.id, OTHER))).toBe('NotFound');
+    expect(await refusalCode(stateOf(deleted.id, OTHER))).toBe('NotFound');
     await admin(deleteUser, { params: { id: made.userId } });
-    expect(await code(stateOf(made.id))).toBe('NotFound');
+    expect(await refusalCode(stateOf(made.id))).toBe('NotFound');
   });
 });
 
 /** An offer as releases before version 3.0.0 stored it. */
 const offerOfBefore = async (body: Parameters<typeof offer>[0], claims: object) => {
   const made = await offer(body);
-  const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+  const [created] = await service.engines.events.readStream(issuanceSessionStream(TENANT, made.id));
   const sessionId = randomUUID();
   const code = makeBearerValue(sessionId, randomUUID());
-  const { mac, pepper } = engines.vault.macs.mac(code.value, grantContext('preAuthorizedCode', TENANT, sessionId));
-  const { sealed, newKey } = engines.vault.sealing.sealWithNewKey(TENANT, 'session', sessionId, JSON.stringify(claims));
+  const { mac, pepper } = service.engines.vault.macs.mac(
+    code.value,
+    grantContext('preAuthorizedCode', TENANT, sessionId),
+  );
+  const { sealed, newKey } = service.engines.vault.sealing.sealWithNewKey(
+    TENANT,
+    'session',
+    sessionId,
+    JSON.stringify(claims),
+  );
   await newKey.store();
   const { storedClaims: _stored, ...before } = created!.data as { storedClaims: object; code: object };
   const data = {
@@ -549,7 +294,7 @@ const offerOfBefore = async (body: Parameters<typeof offer>[0], claims: object) 
     code: { ...before.code, tokenId: code.tokenId, mac, keyId: pepper },
   };
   const { record: _, ...metadata } = created!.metadata;
-  await engines.events.append(
+  await service.engines.events.append(
     issuanceSessionStream(TENANT, sessionId),
     [chainEvent('', { id: randomUUID(), type: 'OfferCreated', schemaVersion: 2, data, metadata })],
     -1,
@@ -579,7 +324,7 @@ describe('claims', () => {
       claims: { given_name: 'Ada', address: {} },
       claimsToPersist: ['address'],
     });
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
     expect((await verified(credentials[0]!.credential)).vc.credentialSubject).toEqual({
       id: expect.stringMatching(/^did:jwk:/) as string,
@@ -595,7 +340,7 @@ describe('claims', () => {
   });
 
   it('that are required but missing are named when the offer is created, which changes nothing [T435]', async () => {
-    const before = await engines.events.head();
+    const before = await service.engines.events.head();
     const claims = { family_name: 'Lovelace' };
     expect((await refusal(offer({ credentials: [jwtVc, ldpVc], claims }))).details).toEqual(
       [jwtVc, ldpVc].map((id) => ({
@@ -604,7 +349,7 @@ describe('claims', () => {
         location: 'body',
       })),
     );
-    expect(await engines.events.head()).toEqual(before);
+    expect(await service.engines.events.head()).toEqual(before);
   });
 
   it("may be the user's own, or those of a claim set [T435]", async () => {
@@ -626,7 +371,7 @@ describe('claims', () => {
     const { id: userId } = (await admin(createUser, { body: { claims: { given_name: 'Grace' } } })) as { id: string };
     const { token } = await start(jwtVc, { claims: {}, userId });
     await admin(updateUser, { params: { id: userId }, body: { claims: { family_name: 'Hopper' } } });
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const error = await refusal(collect(token, { credential_configuration_id: jwtVc, proofs }));
     expect([error.code, error.message]).toEqual([
       'credential_request_denied',
@@ -637,28 +382,28 @@ describe('claims', () => {
   it('of a deleted user are unreadable', async () => {
     const { made, token } = await start(jwtVc);
     await admin(deleteUser, { params: { id: made.userId } });
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
-    expect(await code(collect(token, { credential_configuration_id: jwtVc, proofs }))).toBe(
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
+    expect(await refusalCode(collect(token, { credential_configuration_id: jwtVc, proofs }))).toBe(
       'credential_request_denied',
     );
   });
 
   const collectJwtVc = async (token: string) => {
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     return collect(token, { credential_configuration_id: jwtVc, proofs });
   };
   const storedOf = async (made: PreAuthorizedOffer): Promise<StoredValue> => {
-    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    const [created] = await service.engines.events.readStream(issuanceSessionStream(TENANT, made.id));
     return (created!.data as { storedClaims: StoredValue }).storedClaims;
   };
   const opened = async (stored: StoredValue) => {
-    const text = await engines.vault.sealing.openStored(TENANT, 'session', stored);
+    const text = await service.engines.vault.sealing.openStored(TENANT, 'session', stored);
     return isErased(text) ? 'erased' : text;
   };
 
   it('of a deleted user who began with the offer are erased also while the read model is behind', async () => {
     const made = await offer({ credentials: [jwtVc] });
-    const users = services.app.get(UsersReadModel, { strict: false });
+    const users = service.get(UsersReadModel);
     users.sessionsOf = async () => [];
     try {
       await admin(deleteUser, { params: { id: made.userId } });
@@ -670,12 +415,12 @@ describe('claims', () => {
 
   it('are erased with the session, a minute after its code has expired', async () => {
     const made = await offer({ credentials: [jwtVc] });
-    const keys = services.app.get(SessionKeys, { strict: false });
+    const keys = service.get(SessionKeys);
     const sealed = await storedOf(made);
-    ahead = 300_000 + 50_000;
+    service.ahead = 300_000 + 50_000;
     await keys.sweep();
     expect(await opened(sealed)).toBe('{"given_name":"Ada"}');
-    ahead = 300_000 + 61_000;
+    service.ahead = 300_000 + 61_000;
     expect(await keys.sweep()).toBeGreaterThan(0);
     expect(await opened(sealed)).toBe('erased');
     expect(await keys.sweep()).toBe(0);
@@ -683,24 +428,24 @@ describe('claims', () => {
 
   it('remain until the token of a redeemed code has expired, and are used until then', async () => {
     const made = await offer({ credentials: [jwtVc] });
-    const keys = services.app.get(SessionKeys, { strict: false });
+    const keys = service.get(SessionKeys);
     const sealed = await storedOf(made);
-    ahead = 290_000;
+    service.ahead = 290_000;
     const { access_token: token } = await redeem(codeOf(made));
-    ahead = 580_000;
+    service.ahead = 580_000;
     await keys.sweep();
     expect(await opened(sealed)).toBe('{"given_name":"Ada"}');
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
     expect(credentials).toHaveLength(1);
-    ahead = 590_000 + 61_000;
+    service.ahead = 590_000 + 61_000;
     await keys.sweep();
     expect(await opened(sealed)).toBe('erased');
   });
 
   it('are stored with the key of their session, and the event only names them [T580]', async () => {
     const made = await offer({ credentials: [jwtVc], claims: { given_name: 'Ada', note: 'n'.repeat(20_000) } });
-    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    const [created] = await service.engines.events.readStream(issuanceSessionStream(TENANT, made.id));
     expect(created).toMatchObject({
       schemaVersion: 3,
       data: {
@@ -723,24 +468,24 @@ describe('claims', () => {
     const { credentials } = await collectJwtVc(token);
     expect(JSON.stringify(decodeJwt((credentials![0] as { credential: string }).credential))).toContain('Countess');
     await admin(deleteUser, { params: { id: userId } });
-    expect(isErased(await engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
+    expect(isErased(await service.engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
   });
 
   it('are destroyed with their session, and again when its code has expired', async () => {
-    const keys = services.app.get(SessionKeys, { strict: false });
+    const keys = service.get(SessionKeys);
     const made = await offer({ credentials: [jwtVc] });
     const sealed = await storedOf(made);
     await admin(deletePreAuthorizedOffer, { params: { id: made.id } });
     expect(await opened(sealed)).toBe('erased');
-    ahead = 300_000 + 61_000;
+    service.ahead = 300_000 + 61_000;
     expect(await keys.sweep()).toBeGreaterThan(0);
     expect(await keys.sweep()).toBe(0);
   });
 });
 
 describe('the user of an offer that keeps nothing', () => {
-  const usersOf = () => services.app.get(UsersReadModel, { strict: false });
-  const keys = () => services.app.get(SessionKeys, { strict: false });
+  const usersOf = () => service.get(UsersReadModel);
+  const keys = () => service.get(SessionKeys);
   const read = async (userId: string) => {
     const params = { id: userId };
     const found = await admin(retrieveUser, { params }).catch((error: AppError) => error.code);
@@ -753,13 +498,13 @@ describe('the user of an offer that keeps nothing', () => {
     return { found, isListed: row !== undefined };
   };
   const typesOf = async (userId: string) =>
-    (await engines.events.readStream(userStream(TENANT, userId))).map(({ type }) => type);
+    (await service.engines.events.readStream(userStream(TENANT, userId))).map(({ type }) => type);
   const expire = async () => {
-    ahead = 300_000 + 61_000;
+    service.ahead = 300_000 + 61_000;
     await keys().sweep();
   };
   const collectOne = async (token: string) => {
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     return collect(token, { credential_configuration_id: jwtVc, proofs });
   };
   const GONE = { found: 'NotFound', isListed: false };
@@ -781,8 +526,8 @@ describe('the user of an offer that keeps nothing', () => {
 
   it('belongs to one tenant, and no other id names it', async () => {
     const made = await offer({ credentials: [jwtVc] });
-    expect(await code(admin(retrieveUser, { params: { id: made.userId } }, OTHER))).toBe('NotFound');
-    expect(await code(admin(retrieveUser, { params: { id: made.id } }))).toBe('NotFound');
+    expect(await refusalCode(admin(retrieveUser, { params: { id: made.userId } }, OTHER))).toBe('NotFound');
+    expect(await refusalCode(admin(retrieveUser, { params: { id: made.id } }))).toBe('NotFound');
   });
 
   it('ends with its unclaimed offer, which still shows that it has expired', async () => {
@@ -792,11 +537,11 @@ describe('the user of an offer that keeps nothing', () => {
     expect(await read(made.userId)).toEqual(GONE);
     expect(await typesOf(made.userId)).toEqual(['UserExpired']);
     for (const operation of [deleteUser, updateUser])
-      expect(await code(admin(operation, { params: { id: made.userId }, body: {} }))).toBe('NotFound');
+      expect(await refusalCode(admin(operation, { params: { id: made.userId }, body: {} }))).toBe('NotFound');
     expect((await refusal(offer({ credentials: [jwtVc], userId: made.userId }))).kind).toBe('invalid');
     for (const { id } of [made, redeemed])
       expect(await admin(retrievePreAuthorizedOffer, { params: { id } })).toMatchObject({ state: 'EXPIRED' });
-    expect(await code(collectOne(token))).toBe('invalid_token');
+    expect(await refusalCode(collectOne(token))).toBe('invalid_token');
     await usersOf().running.rebuild();
     expect(await read(made.userId)).toEqual(GONE);
     expect(await keys().sweep()).toBe(0);
@@ -804,7 +549,7 @@ describe('the user of an offer that keeps nothing', () => {
 
   it('that cannot be ended waits for the next run and holds up no other', async () => {
     const [broken, other] = [await offer({ credentials: [jwtVc] }), await offer({ credentials: [jwtVc] })];
-    const { streams } = engines;
+    const { streams } = service.engines;
     const runDecision = streams.runDecision.bind(streams);
     streams.runDecision = (aggregate, stream, ...more) =>
       stream === userStream(TENANT, broken.userId)
@@ -823,7 +568,7 @@ describe('the user of an offer that keeps nothing', () => {
   it('outlives the deletion of its offer until that would have expired', async () => {
     const made = await offer({ credentials: [jwtVc] });
     await admin(deletePreAuthorizedOffer, { params: { id: made.id } });
-    ahead = 290_000;
+    service.ahead = 290_000;
     await keys().sweep();
     expect(await read(made.userId)).toMatchObject({ isListed: true });
     await expire();
@@ -832,12 +577,12 @@ describe('the user of an offer that keeps nothing', () => {
 
   it('does not end while the token of its offer is valid', async () => {
     const made = await offer({ credentials: [jwtVc] });
-    ahead = 290_000;
+    service.ahead = 290_000;
     const { access_token: token } = await redeem(codeOf(made));
     await expire();
     expect(await read(made.userId)).toMatchObject({ isListed: true });
     expect((await collectOne(token)).credentials).toHaveLength(1);
-    ahead = 290_000 + 300_000 + 61_000;
+    service.ahead = 290_000 + 300_000 + 61_000;
     await keys().sweep();
     expect(await read(made.userId)).toMatchObject({ isListed: true });
   });
@@ -849,7 +594,7 @@ describe('the user of an offer that keeps nothing', () => {
     for (const body of changes) await admin(updateUser, { params: { id }, body });
     expect(await typesOf(id)).toEqual(['UserCreated', 'UserClaimsReplaced', 'UserClaimsReplaced']);
     const { token } = await start(configurationId, { claims: {}, userId: id });
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const { credentials } = await collect(token, { credential_configuration_id: configurationId, proofs });
     expect((await verified(credentials[0]!.credential)).vc.credentialSubject).toMatchObject({ givenName: 'Grace' });
     expect(await read(id)).toEqual({ found: { id, ...changes[1] }, isListed: true });
@@ -881,16 +626,16 @@ describe('the user of an offer that keeps nothing', () => {
 
   it('is deleted with the keys of its session, and no credential follows', async () => {
     const { made, token } = await start(jwtVc);
-    const [created] = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+    const [created] = await service.engines.events.readStream(issuanceSessionStream(TENANT, made.id));
     const { storedClaims } = created!.data as { storedClaims: StoredValue };
     await admin(deleteUser, { params: { id: made.userId } });
     expect(await read(made.userId)).toEqual(GONE);
     expect(await typesOf(made.userId)).toEqual(['UserCreated', 'UserDeleted']);
-    expect(isErased(await engines.vault.sealing.openStored(TENANT, 'session', storedClaims))).toBe(true);
-    expect(await code(collectOne(token))).toBe('credential_request_denied');
+    expect(isErased(await service.engines.vault.sealing.openStored(TENANT, 'session', storedClaims))).toBe(true);
+    expect(await refusalCode(collectOne(token))).toBe('credential_request_denied');
     for (const operation of [deleteUser, retrieveUser])
-      expect(await code(admin(operation, { params: { id: made.userId } }))).toBe('NotFound');
-    expect(await code(admin(retrievePreAuthorizedOffer, { params: { id: made.id } }))).toBe('NotFound');
+      expect(await refusalCode(admin(operation, { params: { id: made.userId } }))).toBe('NotFound');
+    expect(await refusalCode(admin(retrievePreAuthorizedOffer, { params: { id: made.id } }))).toBe('NotFound');
   });
 
   it('has a stream when the offer keeps claims', async () => {
@@ -910,7 +655,7 @@ describe('the token endpoint', () => {
       expires_in: 300,
       scope: 'jwt_vc_json:Course ldp_vc:Course',
     });
-    const request = `request-${requests}`;
+    const request = `request-${service.requests}`;
     await eventually(() => outcomes(request).length > 0);
     expect(outcomes(request)).toEqual(['OPENID_TOKEN_SUCCESS']);
   });
@@ -921,8 +666,8 @@ describe('the token endpoint', () => {
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const failed of tries)
       if (failed.status === 'rejected') expect((failed.reason as AppError).code).toBe('invalid_grant');
-    expect(await code(redeem(codeOf(made)))).toBe('invalid_grant');
-    const request = `request-${requests}`;
+    expect(await refusalCode(redeem(codeOf(made)))).toBe('invalid_grant');
+    const request = `request-${service.requests}`;
     await eventually(() => outcomes(request).length > 0);
     expect(outcomes(request)).toEqual(['OPENID_TOKEN_FAIL']);
   });
@@ -930,18 +675,18 @@ describe('the token endpoint', () => {
   it('refuses expired, foreign and modified codes, and records nothing for them', async () => {
     const made = await offer({ credentials: [jwtVc] });
     const value = codeOf(made);
-    expect(await code(redeem(value, {}, OTHER))).toBe('invalid_grant');
-    const noise = `request-${requests}`;
+    expect(await refusalCode(redeem(value, {}, OTHER))).toBe('invalid_grant');
+    const noise = `request-${service.requests}`;
     const changed = `${value.slice(0, -4)}${value.endsWith('AAAA') ? 'BBBA' : 'AAAA'}`;
-    expect(await code(redeem(changed))).toBe('invalid_grant');
-    const named = `request-${requests}`;
+    expect(await refusalCode(redeem(changed))).toBe('invalid_grant');
+    const named = `request-${service.requests}`;
     await eventually(() => outcomes(named).length > 0);
     expect(outcomes(named)).toEqual(['OPENID_TOKEN_FAIL']);
     expect(outcomes(noise)).toEqual([]);
     for (const bad of ['x', value.slice(1), `${value}A`, `${value}=`])
-      expect(await code(redeem(bad))).toBe('invalid_grant');
-    ahead = 300_000;
-    expect(await code(redeem(value))).toBe('invalid_grant');
+      expect(await refusalCode(redeem(bad))).toBe('invalid_grant');
+    service.ahead = 300_000;
+    expect(await refusalCode(redeem(value))).toBe('invalid_grant');
   });
 
   it('requires the transaction code, and locks the offer at the third wrong one', async () => {
@@ -958,8 +703,9 @@ describe('the token endpoint', () => {
       description: 'See the letter',
     });
     const wrong = made.transactionCode === '000000' ? '000001' : '000000';
-    for (let i = 0; i < 4; i++) expect(await code(redeem(codeOf(made)))).toBe('invalid_request');
-    for (let i = 0; i < 2; i++) expect(await code(redeem(codeOf(made), { tx_code: wrong }))).toBe('invalid_grant');
+    for (let i = 0; i < 4; i++) expect(await refusalCode(redeem(codeOf(made)))).toBe('invalid_request');
+    for (let i = 0; i < 2; i++)
+      expect(await refusalCode(redeem(codeOf(made), { tx_code: wrong }))).toBe('invalid_grant');
     expect((await redeem(codeOf(made), { tx_code: made.transactionCode! })).token_type).toBe('Bearer');
 
     const locked = await make();
@@ -969,14 +715,18 @@ describe('the token endpoint', () => {
     );
     for (const each of guesses)
       expect(each.status === 'rejected' && (each.reason as AppError).code).toBe('invalid_grant');
-    expect(await code(redeem(codeOf(locked), { tx_code: locked.transactionCode! }))).toBe('invalid_grant');
-    const { state } = await engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, locked.id));
+    expect(await refusalCode(redeem(codeOf(locked), { tx_code: locked.transactionCode! }))).toBe('invalid_grant');
+    const { state } = await service.engines.streams.load(issuanceSession, issuanceSessionStream(TENANT, locked.id));
     expect(state).toEqual({ status: 'locked', id: locked.id });
-    const counted = (await engines.events.readStream(issuanceSessionStream(TENANT, locked.id))).map(({ type }) => type);
+    const counted = (await service.engines.events.readStream(issuanceSessionStream(TENANT, locked.id))).map(
+      ({ type }) => type,
+    );
     const wrongCode = 'TransactionCodeRefused';
     expect(counted).toEqual(['OfferCreated', wrongCode, wrongCode, wrongCode, 'SessionLocked']);
-    expect(await code(admin(deletePreAuthorizedOffer, { params: { id: locked.id } }))).toBe('NotFound');
-    expect(await code(redeem(codeOf(await offer({ credentials: [jwtVc] })), { tx_code: '1' }))).toBe('invalid_request');
+    expect(await refusalCode(admin(deletePreAuthorizedOffer, { params: { id: locked.id } }))).toBe('NotFound');
+    expect(await refusalCode(redeem(codeOf(await offer({ credentials: [jwtVc] })), { tx_code: '1' }))).toBe(
+      'invalid_request',
+    );
   });
 
   it('accepts a text code in upper and lower case', async () => {
@@ -992,8 +742,8 @@ describe('the token endpoint', () => {
         ids.map((id) => ({ type: 'openid_credential', credential_configuration_id: id })),
       ),
     });
-    expect(await code(redeem(codeOf(made), details(TENANT)))).toBe('invalid_authorization_details');
-    expect(await code(redeem(codeOf(made), details(jwtVc, jwtVc)))).toBe('invalid_authorization_details');
+    expect(await refusalCode(redeem(codeOf(made), details(TENANT)))).toBe('invalid_authorization_details');
+    expect(await refusalCode(redeem(codeOf(made), details(jwtVc, jwtVc)))).toBe('invalid_authorization_details');
     const { access_token: token, scope, authorization_details: granted } = await redeem(codeOf(made), details(jwtVc));
     expect(scope).toBe('jwt_vc_json:Course');
     expect(granted).toEqual([
@@ -1003,13 +753,15 @@ describe('the token endpoint', () => {
         credential_identifiers: [expect.stringMatching(/^[0-9a-f-]{36}$/) as string],
       },
     ]);
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
-    expect(await code(collect(token, { credential_identifier: 'x', proofs }))).toBe('unknown_credential_identifier');
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
+    expect(await refusalCode(collect(token, { credential_identifier: 'x', proofs }))).toBe(
+      'unknown_credential_identifier',
+    );
     for (const named of [
       { credential_identifier: granted![0]!.credential_identifiers[0] },
       { credential_configuration_id: jwtVc },
     ]) {
-      const fresh = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const fresh = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
       expect((await collect(token, { ...named, proofs: fresh })).credentials).toHaveLength(1);
     }
   });
@@ -1024,11 +776,11 @@ describe('the credential endpoint', () => {
     ['EdDSA', 'did:jwk'],
     ['EdDSA', 'jwk'],
   ])('binds the credential to %s by %s', async (alg, binding) => {
-    const holder = makeHolder(alg);
+    const holder = makeWalletKey(alg === 'ES256' ? 'P-256' : 'Ed25519');
     const { made, token } = await start(jwtVc, { claims: { given_name: 'Ada', address: { city: 'London' } } });
     const proofs = { jwt: [await prove(holder, await nonceFor(), binding)] };
     const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
-    const request = `request-${requests}`;
+    const request = `request-${service.requests}`;
     const payload = await verified(credentials[0]!.credential);
     const did = binding === 'did:key' ? encodeDidKey(holder.jwk) : encodeDidJwk(holder.jwk);
     expect(payload).toMatchObject({
@@ -1048,14 +800,14 @@ describe('the credential endpoint', () => {
   });
 
   it('issues a batch of three, one for each key', async () => {
-    const holders = [makeHolder(), makeHolder('EdDSA'), makeHolder()];
+    const holders = [makeWalletKey(), makeWalletKey('Ed25519'), makeWalletKey()];
     const { made, token } = await start(jwtVc);
     const nonce = await nonceFor();
     const jwt = await Promise.all(holders.map((holder) => prove(holder, nonce)));
     const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs: { jwt } });
     const subjects = await Promise.all(credentials.map(async ({ credential }) => (await verified(credential)).sub));
     expect(subjects).toEqual(holders.map(({ jwk }) => encodeDidJwk(jwk)));
-    const events = (await engines.events.readStream(issuanceSessionStream(TENANT, made.id))).filter(
+    const events = (await service.engines.events.readStream(issuanceSessionStream(TENANT, made.id))).filter(
       ({ type }) => type === 'CredentialIssued',
     );
     expect(events).toHaveLength(3);
@@ -1066,11 +818,11 @@ describe('the credential endpoint', () => {
   it('refuses the same key twice and more than ten proofs', async () => {
     const { token } = await start(jwtVc);
     const nonce = await nonceFor();
-    const holder = makeHolder();
+    const holder = makeWalletKey();
     const twice = [await prove(holder, nonce, 'jwk'), await prove(holder, nonce, 'did:key')];
     const ask = (jwt: unknown[]) => collect(token, { credential_configuration_id: jwtVc, proofs: { jwt } });
-    expect(await code(ask(twice))).toBe('invalid_proof');
-    expect(await code(ask(Array.from({ length: 11 }, () => twice[0])))).toBe('invalid_credential_request');
+    expect(await refusalCode(ask(twice))).toBe('invalid_proof');
+    expect(await refusalCode(ask(Array.from({ length: 11 }, () => twice[0])))).toBe('invalid_credential_request');
     expect((await ask([twice[0]])).credentials).toHaveLength(1);
   });
 
@@ -1078,35 +830,35 @@ describe('the credential endpoint', () => {
     const { token } = await start(jwtVc);
     const nonce = await nonceFor();
     const ask = async (value: string) =>
-      collect(token, { credential_configuration_id: jwtVc, proofs: { jwt: [await prove(makeHolder(), value)] } });
+      collect(token, { credential_configuration_id: jwtVc, proofs: { jwt: [await prove(makeWalletKey(), value)] } });
     const tries = await Promise.allSettled([ask(nonce), ask(nonce), ask(nonce)]);
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await code(ask(nonce))).toBe('invalid_nonce');
+    expect(await refusalCode(ask(nonce))).toBe('invalid_nonce');
     // The last character of a MAC has spellings that decode alike.
     const respelt = (text: string) => text.slice(0, -1) + ALPHABET[ALPHABET.indexOf(text.at(-1)!) ^ 1]!;
-    expect(await code(ask(respelt(nonce)))).toBe('invalid_nonce');
+    expect(await refusalCode(ask(respelt(nonce)))).toBe('invalid_nonce');
     const fresh = await nonceFor();
-    expect(await code(ask(respelt(fresh)))).toBe('invalid_nonce');
+    expect(await refusalCode(ask(respelt(fresh)))).toBe('invalid_nonce');
     expect((await ask(fresh)).credentials).toHaveLength(1);
-    expect(await code(ask(await nonceFor(OTHER)))).toBe('invalid_nonce');
+    expect(await refusalCode(ask(await nonceFor(OTHER)))).toBe('invalid_nonce');
     const old = await nonceFor();
-    ahead = 300_000;
-    expect(await code(redeemLater(old, token))).toBe('invalid_token');
+    service.ahead = 300_000;
+    expect(await refusalCode(redeemLater(old, token))).toBe('invalid_token');
   });
   const redeemLater = async (nonce: string, token: string) =>
-    collect(token, { credential_configuration_id: jwtVc, proofs: { jwt: [await prove(makeHolder(), nonce)] } });
+    collect(token, { credential_configuration_id: jwtVc, proofs: { jwt: [await prove(makeWalletKey(), nonce)] } });
 
   it('refuses an expired nonce', async () => {
     const made = await offer({ credentials: [jwtVc], expiresIn: { minutes: 10 } });
     const nonce = await nonceFor();
-    ahead = 301_000;
+    service.ahead = 301_000;
     const { access_token: token } = await redeem(codeOf(made));
-    expect(await code(redeemLater(nonce, token))).toBe('invalid_nonce');
+    expect(await refusalCode(redeemLater(nonce, token))).toBe('invalid_nonce');
   });
 
   it('refuses tokens of another tenant and modified ones', async () => {
     const { token } = await start(jwtVc);
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const body = { credential_configuration_id: jwtVc, proofs };
     const foreign = await refusal(collect(token, body, OTHER));
     expect([foreign.kind, foreign.code, foreign.headers]).toEqual([
@@ -1117,18 +869,18 @@ describe('the credential endpoint', () => {
       },
     ]);
     const changed = `${token.slice(0, -4)}${token.endsWith('AAAA') ? 'BBBA' : 'AAAA'}`;
-    expect(await code(collect(changed, body))).toBe('invalid_token');
-    expect(await code(collect(codeOf(await offer({ credentials: [jwtVc] })), body))).toBe('invalid_token');
+    expect(await refusalCode(collect(changed, body))).toBe('invalid_token');
+    expect(await refusalCode(collect(codeOf(await offer({ credentials: [jwtVc] })), body))).toBe('invalid_token');
     expect((await collect(token, body)).credentials).toHaveLength(1);
   });
 
   it('distinguishes unknown configurations from those the token does not cover', async () => {
     const { token } = await start(jwtVc);
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const insufficient = await refusal(collect(token, { credential_configuration_id: ldpVc, proofs }));
     expect([insufficient.kind, insufficient.code]).toEqual(['forbidden', 'insufficient_scope']);
     for (const id of [TENANT, 'foo'])
-      expect(await code(collect(token, { credential_configuration_id: id, proofs }))).toBe(
+      expect(await refusalCode(collect(token, { credential_configuration_id: id, proofs }))).toBe(
         'unknown_credential_configuration',
       );
   });
@@ -1137,8 +889,8 @@ describe('the credential endpoint', () => {
     const id = await configure('jwt_vc_json', 'Short');
     const { token } = await start(id);
     await admin(jwtVcConfigurations.delete, { params: { id } });
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
-    expect(await code(collect(token, { credential_configuration_id: id, proofs }))).toBe(
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
+    expect(await refusalCode(collect(token, { credential_configuration_id: id, proofs }))).toBe(
       'unknown_credential_configuration',
     );
   });
@@ -1148,21 +900,21 @@ describe('the credential endpoint', () => {
     const { token } = await start(id);
     const ask = async (count: number) => {
       const nonce = await nonceFor();
-      const jwt = await Promise.all(Array.from({ length: count }, () => prove(makeHolder(), nonce)));
+      const jwt = await Promise.all(Array.from({ length: count }, () => prove(makeWalletKey(), nonce)));
       return collect(token, { credential_configuration_id: id, proofs: { jwt } });
     };
-    expect(await code(ask(3))).toBe('credential_request_denied');
+    expect(await refusalCode(ask(3))).toBe('credential_request_denied');
     const tries = await Promise.allSettled([ask(1), ask(1), ask(1), ask(1)]);
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
-    expect(await code(ask(1))).toBe('credential_request_denied');
+    expect(await refusalCode(ask(1))).toBe('credential_request_denied');
   });
 
   it('signs linked data and refuses claims that are not valid linked data', async () => {
     const { token } = await start(ldpVc);
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const { credentials } = await collect(token, { credential_configuration_id: ldpVc, proofs });
     expect(credentials[0]!.credential).toMatchObject({
-      '@context': ['https://www.w3.org/ns/credentials/v2', engines.config.contextUrl],
+      '@context': ['https://www.w3.org/ns/credentials/v2', service.engines.config.contextUrl],
       type: ['VerifiableCredential', 'Course'],
       proof: {
         type: 'DataIntegrityProof',
@@ -1178,7 +930,7 @@ describe('the credential endpoint', () => {
     const { id: userId } = (await admin(createUser, { body: { claims: { given_name: 'Ada' } } })) as { id: string };
     const { token: bad } = await start(ldpVc, { claims: {}, userId });
     await admin(updateUser, { params: { id: userId }, body: { claims } });
-    const again = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const again = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const denied = await refusal(collect(bad, { credential_configuration_id: ldpVc, proofs: again }));
     expect([denied.code, denied.message]).toEqual(['credential_request_denied', fault]);
   });
@@ -1198,7 +950,7 @@ describe('the credential endpoint', () => {
       const request = { type: 'Compact', claimMappings, expiresIn: { days: 30 } };
       const { id } = (await admin(operations.create, { body: request })) as { id: string };
       const { made, token } = await start(id);
-      const holders = [makeHolder(), makeHolder('EdDSA'), makeHolder()];
+      const holders = [makeWalletKey(), makeWalletKey('Ed25519'), makeWalletKey()];
       const nonce = await nonceFor();
       const [first, second, third] = await Promise.all([
         prove(holders[0]!, nonce, 'did:key'),
@@ -1251,7 +1003,7 @@ describe('the credential endpoint', () => {
     const { id: userId } = (await admin(createUser, {})) as { id: string };
     const { token } = await start(id, { userId, claims: {} });
     await admin(updateUser, { params: { id: userId }, body: { claims } });
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor(), 'did:key')] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor(), 'did:key')] };
     const denied = await refusal(collect(token, { credential_configuration_id: id, proofs }));
     expect([denied.code, denied.message]).toEqual(['credential_request_denied', fault]);
     await admin(compactConfigurations.delete, { params: { id } });
@@ -1260,18 +1012,18 @@ describe('the credential endpoint', () => {
   it('stores the credential for delivery only while a webhook subscribes to it', async () => {
     const webhookId = '33333333-3333-4333-8333-333333333333';
     const publish = (id: string, type: typeof webhookSaved | typeof webhookDeleted, data: object) =>
-      engines.bus.publish([{ id, subject: type.subject, data: { tenantId: TENANT, webhookId, ...data } }]);
+      service.engines.bus.publish([{ id, subject: type.subject, data: { tenantId: TENANT, webhookId, ...data } }]);
     const issueOne = async () => {
       const { made, token } = await start(jwtVc);
-      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
       const { credentials } = await collect(token, { credential_configuration_id: jwtVc, proofs });
-      const stored = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+      const stored = await service.engines.events.readStream(issuanceSessionStream(TENANT, made.id));
       const counted = stored.find(({ type }) => type === 'CredentialIssued')!;
       const { credentialId, documentKeyId } = counted.data as CredentialIssuedData;
-      const [recorded] = await engines.events.readStream(issuedCredentialStream(TENANT, credentialId));
+      const [recorded] = await service.engines.events.readStream(issuedCredentialStream(TENANT, credentialId));
       const { document: kept, ...facts } = recorded!.data as CredentialRecordedData;
       expect(documentKeyId).toBe(kept?.keyId);
-      expect(engines.events.comparePositions(recorded!.position, counted.position)).toBeLessThan(0);
+      expect(service.engines.events.comparePositions(recorded!.position, counted.position)).toBeLessThan(0);
       const { issuerDid, verificationMethod } = facts;
       expect(facts).toMatchObject({ credentialId, sessionId: made.id, offerId: made.id, userId: made.userId });
       const key = issuerKeys.get('P-256')!;
@@ -1281,31 +1033,35 @@ describe('the credential endpoint', () => {
     };
     /** A credential that is larger than a document may be; its offer is of before the subscription. */
     const refusedWithoutTrace = async (token: string) => {
-      const before = await allOf('credential');
-      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const before = await service.events('credential');
+      const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
       const request = { credential_configuration_id: jwtVc, proofs };
-      return [await code(collect(token, request)), (await allOf('credential')).length - before.length];
+      return [await refusalCode(collect(token, request)), (await service.events('credential')).length - before.length];
     };
     /** Two requests for the one credential that the session may issue: the refused one leaves nothing. */
     const lostRace = async (attempt: number) => {
-      const before = await allOf('credential');
+      const before = await service.events('credential');
       const capped = await configure('jwt_vc_json', `CappedDelivery${attempt}`, { maxIssuances: 1 });
       const { made, token } = await start(capped);
       const nonces = [await nonceFor(), await nonceFor()];
       const requests = await Promise.all(
         nonces.map(async (nonce) => ({
           credential_configuration_id: capped,
-          proofs: { jwt: [await prove(makeHolder(), nonce)] },
+          proofs: { jwt: [await prove(makeWalletKey(), nonce)] },
         })),
       );
       await Promise.allSettled(requests.map((request) => collect(token, request)));
-      const recorded = (await allOf('credential')).slice(before.length);
+      const recorded = (await service.events('credential')).slice(before.length);
       const opened = await Promise.all(
         recorded.map(({ data }) =>
-          engines.vault.sealing.openSealed(TENANT, 'delivery', (data as CredentialRecordedData).document!.sealed),
+          service.engines.vault.sealing.openSealed(
+            TENANT,
+            'delivery',
+            (data as CredentialRecordedData).document!.sealed,
+          ),
         ),
       );
-      const session = await engines.events.readStream(issuanceSessionStream(TENANT, made.id));
+      const session = await service.engines.events.readStream(issuanceSessionStream(TENANT, made.id));
       return {
         counted: session.filter(({ type }) => type === 'CredentialIssued').length,
         recorded: recorded.length,
@@ -1321,11 +1077,13 @@ describe('the credential endpoint', () => {
     expect((await refusal(start(jwtVc, large))).kind).toBe('invalid');
     // As in a process that has just started.
     const reactions = undefined as unknown as Reactions;
-    const recent = new RecentStates(engines.streams, engines.clock);
-    const elsewhere = new DeliveryInterest(engines.streams, reactions, recent);
+    const recent = new RecentStates(service.engines.streams, service.engines.clock);
+    const elsewhere = new DeliveryInterest(service.engines.streams, reactions, recent);
     expect(await Promise.all([TENANT, OTHER].map((id) => elsewhere.hasSubscription(id)))).toEqual([true, false]);
     const { credential, kept, body } = await issueOne();
-    expect(await engines.vault.sealing.openSealed(TENANT, 'delivery', kept!.sealed)).toBe(JSON.stringify(credential));
+    expect(await service.engines.vault.sealing.openSealed(TENANT, 'delivery', kept!.sealed)).toBe(
+      JSON.stringify(credential),
+    );
     expect(await retrieveDocument(body)).toEqual({ sealed: kept!.sealed });
     await eventually(() =>
       issued.some(({ data }) => (data as { documentKeyId?: string }).documentKeyId === kept!.keyId),
@@ -1345,7 +1103,7 @@ describe('the credential endpoint', () => {
   it('that an earlier release stored in the session, with its document, is published by reference and counts', async () => {
     const { made } = await start(jwtVc);
     const stream = issuanceSessionStream(TENANT, made.id);
-    const last = (await engines.events.readStream(stream)).at(-1)!;
+    const last = (await service.engines.events.readStream(stream)).at(-1)!;
     const credentialId = '44444444-4444-4444-8444-444444444444';
     const facts = {
       ...{ credentialId, answerId: credentialId, sessionId: made.id, offerId: made.id, userId: made.userId },
@@ -1356,12 +1114,12 @@ describe('the credential endpoint', () => {
     const document = { keyId: '55555555-5555-4555-8555-555555555555', sealed: 'v1.key.iv.text' };
     const data = { ...facts, configurationVersion: 1, tokenId: made.id, sealedCredential: document };
     const { record: _, ...metadata } = last.metadata;
-    await engines.events.append(
+    await service.engines.events.append(
       stream,
       [chainEvent(last.chain, { id: credentialId, type: 'CredentialIssued', schemaVersion: 1, data, metadata })],
       last.revision,
     );
-    const { state } = await engines.streams.load(issuanceSession, stream);
+    const { state } = await service.engines.streams.load(issuanceSession, stream);
     expect(state).toMatchObject({ status: 'redeemed', issued: { [jwtVc]: 1 } });
     await eventually(() => issued.some(({ id }) => id === credentialId));
     const message = issued.find(({ id }) => id === credentialId)!.data;
@@ -1369,8 +1127,8 @@ describe('the credential endpoint', () => {
     expect(JSON.stringify(message)).not.toContain(document.sealed);
     const body = { tenantId: TENANT, sessionId: made.id, credentialId };
     expect(await retrieveDocument(body)).toEqual({ sealed: document.sealed });
-    expect(await code(retrieveDocument({ ...body, credentialId: made.id }))).toBe('NotFound');
-    expect(await code(retrieveDocument({ ...body, tenantId: OTHER }))).toBe('NotFound');
+    expect(await refusalCode(retrieveDocument({ ...body, credentialId: made.id }))).toBe('NotFound');
+    expect(await refusalCode(retrieveDocument({ ...body, tenantId: OTHER }))).toBe('NotFound');
     const status = await admin(retrievePreAuthorizedOffer, { params: { id: made.id } });
     expect(status).toMatchObject({ state: 'CLAIMED', issuedCredentials: [{ id: credentialId }] });
   });
@@ -1383,7 +1141,7 @@ describe('the credential endpoint', () => {
       const configurationId = await configure('jwt_vc_json', `Under${++serial}`);
       issuerKeys.set('P-256', key);
       const { token } = await start(configurationId);
-      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
       return collect(token, { credential_configuration_id: configurationId, proofs }).then(
         () => 'issued',
         (error: AppError) => error.code,
@@ -1403,7 +1161,7 @@ describe('the credential endpoint', () => {
     issuerKeys.set('P-256', key);
     const outcome = async (configurationId: string) => {
       const { token } = await start(configurationId);
-      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
       const collected = collect(token, { credential_configuration_id: configurationId, proofs });
       return collected.then(
         () => 'issued',
@@ -1411,7 +1169,7 @@ describe('the credential endpoint', () => {
       );
     };
     const publish = (id: string, type: typeof customDomainVerified, revision: number, domain = 'brand.example') =>
-      engines.bus.publish([{ id, subject: type.subject, data: { tenantId: TENANT, domain, revision } }]);
+      service.engines.bus.publish([{ id, subject: type.subject, data: { tenantId: TENANT, domain, revision } }]);
     expect(await outcome(branded)).toBe('issued');
     await publish('d1', customDomainVerified, 1);
     await publish('d2', customDomainWithdrawn, 2);
@@ -1448,7 +1206,7 @@ describe('a credential that a document signer signs', () => {
   });
   const configureMdoc = async (type: string, more: object = {}) =>
     ((await admin(mobileConfigurations.create, { body: request(type, more) })) as MobileConfiguration).id;
-  const ask = async (token: string, configurationId: string, holders: Holder[]) => {
+  const ask = async (token: string, configurationId: string, holders: WalletKey[]) => {
     const nonce = await nonceFor();
     const jwt = await Promise.all(holders.map((holder) => prove(holder, nonce)));
     return collect(token, { credential_configuration_id: configurationId, proofs: { jwt } });
@@ -1460,14 +1218,14 @@ describe('a credential that a document signer signs', () => {
   it('is denied while no IACA is active, and then issued with the same token', async () => {
     const { token } = await start(mdoc);
     const denied = async () => {
-      const { code: error, message } = await refusal(ask(token, mdoc, [makeHolder()]));
+      const { code: error, message } = await refusal(ask(token, mdoc, [makeWalletKey()]));
       expect([error, message]).toEqual(['credential_request_denied', 'no IACA of the issuer is active and valid']);
     };
     await denied();
     iaca = (await admin(createIaca, { body: { country: 'AU' } })) as Iaca;
     await denied();
     await admin(updateIaca, { params: { id: iaca.id }, body: { active: true } });
-    const holder = makeHolder();
+    const holder = makeWalletKey();
     const { credentials } = await ask(token, mdoc, [holder]);
     const deviceKey = holder.privateKey.export({ format: 'jwk' }) as JWK;
     const credential = credentials[0]!.credential as string;
@@ -1478,10 +1236,10 @@ describe('a credential that a document signer signs', () => {
 
   it('is a batch of copies, of which digests are stored, listed and returned, and no value', async () => {
     const { made, token } = await start(mdoc, { claims: { given_name: 'Canary' } });
-    const holders = [makeHolder(), makeHolder()];
+    const holders = [makeWalletKey(), makeWalletKey()];
     const { credentials } = await ask(token, mdoc, holders);
     expect(new Set(credentials.map(({ credential }) => credential)).size).toBe(2);
-    const stored = (await engines.events.readStream(issuanceSessionStream(TENANT, made.id))).filter(
+    const stored = (await service.engines.events.readStream(issuanceSessionStream(TENANT, made.id))).filter(
       ({ type }) => type === 'CredentialIssued',
     );
     const issuedHere = stored.map(({ data }) => data as CredentialIssuedData);
@@ -1492,7 +1250,7 @@ describe('a credential that a document signer signs', () => {
     ]);
     expect(new Set(digests.map(({ msoHash }) => msoHash)).size).toBe(2);
     const [{ credentialId }] = issuedHere as [CredentialIssuedData];
-    const own = await engines.events.readStream(issuedCredentialStream(TENANT, credentialId));
+    const own = await service.engines.events.readStream(issuedCredentialStream(TENANT, credentialId));
     expect((own[0]!.data as CredentialRecordedData).signerCertificate).toMatch(/^[0-9a-f]{64}$/);
     expect(JSON.stringify([stored, own])).not.toContain('Canary');
     const list = async () =>
@@ -1504,8 +1262,8 @@ describe('a credential that a document signer signs', () => {
 
   it('is refused to keys that are not on P-256, also one among several', async () => {
     const { token } = await start(mdoc);
-    expect(await code(ask(token, mdoc, [makeHolder(), makeHolder('EdDSA')]))).toBe('invalid_proof');
-    expect((await ask(token, mdoc, [makeHolder()])).credentials).toHaveLength(1);
+    expect(await refusalCode(ask(token, mdoc, [makeWalletKey(), makeWalletKey('Ed25519')]))).toBe('invalid_proof');
+    expect((await ask(token, mdoc, [makeWalletKey()])).credentials).toHaveLength(1);
   });
 
   it('is denied where its claims or times are impossible, without a value in the answer', async () => {
@@ -1517,7 +1275,7 @@ describe('a credential that a document signer signs', () => {
       const { id: userId } = (await admin(createUser, { body: { claims: { born: '1990-12-10' } } })) as { id: string };
       const { token } = await start(dated, { claims: {}, userId });
       await admin(updateUser, { params: { id: userId }, body: { claims } });
-      const { code: error, message } = await refusal(ask(token, dated, [makeHolder()]));
+      const { code: error, message } = await refusal(ask(token, dated, [makeWalletKey()]));
       expect(error).toBe('credential_request_denied');
       return message;
     };
@@ -1568,9 +1326,9 @@ describe('the record of issued credentials', () => {
   const issueTo = async (configurationId: string, proofs = 1, body: Partial<PreAuthorizedOfferRequest> = {}) => {
     const { made, token } = await start(configurationId, body);
     const nonce = await nonceFor();
-    const jwt = await Promise.all(Array.from({ length: proofs }, () => prove(makeHolder(), nonce)));
+    const jwt = await Promise.all(Array.from({ length: proofs }, () => prove(makeWalletKey(), nonce)));
     const { credentials } = await collect(token, { credential_configuration_id: configurationId, proofs: { jwt } });
-    await services.app.get(UsersReadModel, { strict: false }).running.waitForHead(10_000);
+    await service.catchUp(UsersReadModel);
     const documents = credentials.map(({ credential }) => credential as unknown as { id: string });
     return { made, documents, ids: documents.map(({ id }) => id.slice('urn:uuid:'.length)) };
   };
@@ -1580,11 +1338,11 @@ describe('the record of issued credentials', () => {
   const list = (query: object = {}, tenantId = TENANT) =>
     admin(webSemanticRegistry.list, { query }, tenantId) as Promise<PageOf<RegisteredCredential>>;
   const sealedDocument = async (id: string): Promise<string> => {
-    const [stored] = await engines.events.readStream(persistedCredentialStream(TENANT, id), { limit: 1 });
+    const [stored] = await service.engines.events.readStream(persistedCredentialStream(TENANT, id), { limit: 1 });
     return (stored!.data as CredentialPersistedData).sealed;
   };
   const opened = async (sealed: string) => {
-    const text = await engines.vault.sealing.openSealed(TENANT, 'user', sealed);
+    const text = await service.engines.vault.sealing.openSealed(TENANT, 'user', sealed);
     return isErased(text) ? 'erased' : text;
   };
 
@@ -1608,7 +1366,7 @@ describe('the record of issued credentials', () => {
       expect(inside.split('.')[1]).toBe(made.userId);
       expect(JSON.parse(await opened(inside))).toEqual(documents[index]);
     }
-    expect(JSON.stringify(await allOf('persistedCredential'))).not.toContain('Ada');
+    expect(JSON.stringify(await service.events('persistedCredential'))).not.toContain('Ada');
   });
 
   it('has the metadata alone of other credentials, and of those issued before or after [T162]', async () => {
@@ -1631,7 +1389,9 @@ describe('the record of issued credentials', () => {
     for (const { ids } of [before, after]) {
       expect(await retrieve(ids[0]!)).toMatchObject({ id: ids[0], type: 'KeptLater' });
       expect(await retrieve(ids[0]!)).not.toHaveProperty('credential');
-      expect(await engines.events.readStream(persistedCredentialStream(TENANT, ids[0]!), { limit: 1 })).toEqual([]);
+      expect(await service.engines.events.readStream(persistedCredentialStream(TENANT, ids[0]!), { limit: 1 })).toEqual(
+        [],
+      );
     }
   });
 
@@ -1639,13 +1399,13 @@ describe('the record of issued credentials', () => {
     const { ids } = await issueTo(persisting);
     const { made } = await start(ldpVc);
     const { token, made: ofJwt } = await start(jwtVc);
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     await collect(token, { credential_configuration_id: jwtVc, proofs });
-    await services.app.get(UsersReadModel, { strict: false }).running.waitForHead(10_000);
+    await service.catchUp(UsersReadModel);
     const listed = (await admin(listUserCredentials, { params: { userId: ofJwt.userId } })) as PageOf<UserCredential>;
     for (const call of [retrieve, remove]) {
-      expect(await code(call(ids[0]!, OTHER))).toBe('NotFound');
-      for (const id of [made.id, listed.data[0]!.id]) expect(await code(call(id))).toBe('NotFound');
+      expect(await refusalCode(call(ids[0]!, OTHER))).toBe('NotFound');
+      for (const id of [made.id, listed.data[0]!.id]) expect(await refusalCode(call(id))).toBe('NotFound');
     }
     expect((await list({}, OTHER)).data).toEqual([]);
     expect((await list()).data.map(({ id }) => id)).toContain(ids[0]);
@@ -1656,7 +1416,7 @@ describe('the record of issued credentials', () => {
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) {
       ids.push(...(await issueTo(listed)).ids);
-      ahead += 1000;
+      service.ahead += 1000;
     }
     await issueTo(persisting);
     const query = { type: 'Listed', limit: '2' };
@@ -1687,15 +1447,15 @@ describe('the record of issued credentials', () => {
     const [gone, kept] = ids as [string, string];
     const sealed = await sealedDocument(gone);
     await remove(gone);
-    for (const call of [retrieve, remove]) expect(await code(call(gone))).toBe('NotFound');
+    for (const call of [retrieve, remove]) expect(await refusalCode(call(gone))).toBe('NotFound');
     expect((await list({ type: 'Kept' })).data.map(({ id }) => id)).not.toContain(gone);
     const ofUser = (await admin(listUserCredentials, { params: { userId: made.userId } })) as PageOf<UserCredential>;
     expect(ofUser.data.map(({ id }) => id)).toEqual([kept]);
     expect(await opened(sealed)).toBe('erased');
     expect(await retrieve(kept)).toMatchObject({ credential: documents[1] });
-    const events = await engines.events.readStream(issuedCredentialStream(TENANT, gone));
+    const events = await service.engines.events.readStream(issuedCredentialStream(TENANT, gone));
     expect(events.map(({ type }) => type)).toEqual(['CredentialRecorded', 'CredentialDeleted']);
-    const erased = await engines.events.readStream(persistedCredentialStream(TENANT, gone));
+    const erased = await service.engines.events.readStream(persistedCredentialStream(TENANT, gone));
     expect(erased.at(-1)).toMatchObject({
       type: 'PersistedCredentialErased',
       data: { credentialId: gone, destroyedKeys: [gone] },
@@ -1705,17 +1465,19 @@ describe('the record of issued credentials', () => {
   it('of which a deletion was interrupted has the metadata, until it is deleted again', async () => {
     const { ids } = await issueTo(persisting);
     const id = ids[0]!;
-    await engines.vault.sealing.destroyDataKeys(TENANT, [id]);
+    await service.engines.vault.sealing.destroyDataKeys(TENANT, [id]);
     expect(await retrieve(id)).not.toHaveProperty('credential');
     await remove(id);
-    expect(await code(retrieve(id))).toBe('NotFound');
+    expect(await refusalCode(retrieve(id))).toBe('NotFound');
   });
 
   it('of a credential that was not kept can be deleted, too', async () => {
     const { ids } = await issueTo(ldpVc);
     await remove(ids[0]!);
-    expect(await code(retrieve(ids[0]!))).toBe('NotFound');
-    expect(await engines.events.readStream(persistedCredentialStream(TENANT, ids[0]!), { limit: 1 })).toEqual([]);
+    expect(await refusalCode(retrieve(ids[0]!))).toBe('NotFound');
+    expect(await service.engines.events.readStream(persistedCredentialStream(TENANT, ids[0]!), { limit: 1 })).toEqual(
+      [],
+    );
   });
 
   it('ends with the deletion of the user, whose key is inside every document [T162]', async () => {
@@ -1723,15 +1485,15 @@ describe('the record of issued credentials', () => {
     const inside = await opened(await sealedDocument(ids[0]!));
     await admin(deleteUser, { params: { id: made.userId } });
     expect(await opened(inside)).toBe('erased');
-    for (const call of [retrieve, remove]) expect(await code(call(ids[0]!))).toBe('NotFound');
+    for (const call of [retrieve, remove]) expect(await refusalCode(call(ids[0]!))).toBe('NotFound');
     expect((await list({ type: 'Kept' })).data.map(({ id }) => id)).not.toContain(ids[0]);
   });
 
   it('is not written for a user who is being deleted', async () => {
     const { made, token } = await start(persisting);
-    await engines.vault.sealing.createDataKey(TENANT, 'user', made.userId);
-    await engines.vault.sealing.destroyDataKeys(TENANT, [made.userId]);
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    await service.engines.vault.sealing.createDataKey(TENANT, 'user', made.userId);
+    await service.engines.vault.sealing.destroyDataKeys(TENANT, [made.userId]);
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const error = await refusal(collect(token, { credential_configuration_id: persisting, proofs }));
     expect([error.code, error.message]).toEqual([
       'credential_request_denied',
@@ -1742,7 +1504,7 @@ describe('the record of issued credentials', () => {
   it('has the metadata of what an earlier release issued without a stream of its own, which can be deleted', async () => {
     const { made } = await start(ldpVc);
     const stream = issuanceSessionStream(TENANT, made.id);
-    const last = (await engines.events.readStream(stream)).at(-1)!;
+    const last = (await service.engines.events.readStream(stream)).at(-1)!;
     const id = '77777777-7777-4777-8777-777777777777';
     const issuedAt = '2026-01-01T00:00:00.000Z';
     const data = {
@@ -1752,18 +1514,18 @@ describe('the record of issued credentials', () => {
       ...{ configurationVersion: 1, tokenId: made.id },
     };
     const { record: _, ...metadata } = last.metadata;
-    await engines.events.append(
+    await service.engines.events.append(
       stream,
       [chainEvent(last.chain, { id, type: 'CredentialIssued', schemaVersion: 1, data, metadata })],
       last.revision,
     );
-    await services.app.get(UsersReadModel, { strict: false }).running.waitForHead(10_000);
+    await service.catchUp(UsersReadModel);
     expect(await retrieve(id)).toEqual({
       ...{ id, type: 'Course', credentialConfigurationId: ldpVc, userId: made.userId },
       ...{ issuanceDate: issuedAt, validFrom: issuedAt },
     });
     await remove(id);
-    expect(await code(retrieve(id))).toBe('NotFound');
+    expect(await refusalCode(retrieve(id))).toBe('NotFound');
   });
 });
 
@@ -1777,11 +1539,7 @@ describe('metadata', () => {
     { tenantId = TENANT, publicUrl = issuerOf(tenantId) }: { tenantId?: string; publicUrl?: string } = {},
   ) => {
     const raw = { method: 'GET', url: '/.well-known/openid-credential-issuer', headers, text: '' };
-    const answer = await client.call(
-      retrieveIssuerMetadata,
-      { raw },
-      { ...contextFor('x', { kind: 'public' }, tenantId), publicUrl },
-    );
+    const answer = await service.visit(retrieveIssuerMetadata, { raw }, tenantId, { publicUrl });
     const { headers: sent, body } = (answer as HttpAnswer).$http;
     return { headers: sent, body: body as IssuerMetadata };
   };
@@ -1801,15 +1559,15 @@ describe('metadata', () => {
   it('has the brand of the verified custom domain, at the latest a second after it changed', async () => {
     expect(await get()).not.toHaveProperty('display');
     brands.set(TENANT, { name: 'Acme', logoUrl: 'https://acme.example/logo.png' });
-    ahead += 1000;
+    service.ahead += 1000;
     const display = [{ name: 'Acme', logo: { uri: 'https://acme.example/logo.png', alt_text: 'Acme' } }];
     expect(await get()).toMatchObject({ display });
     expect(await get({}, { publicUrl: 'https://brand.example' })).toMatchObject({ display });
     brands.set(TENANT, { name: 'Acme Ltd', logoUrl: 'https://acme.example/logo.png' });
-    ahead += 1000;
+    service.ahead += 1000;
     expect(await get()).toMatchObject({ display: [{ name: 'Acme Ltd' }] });
     brands.delete(TENANT);
-    ahead += 1000;
+    service.ahead += 1000;
     expect(await get()).not.toHaveProperty('display');
   });
 
@@ -1818,8 +1576,7 @@ describe('metadata', () => {
     const { headers, body } = await answerFor({ accept: 'application/jwt' }, { publicUrl });
     expect(headers).toEqual({ vary: 'Accept-Language, Accept' });
     expect(body).toMatchObject({ credential_issuer: publicUrl });
-    const read = { ...contextFor(retrieveJwtVcIssuer.name, { kind: 'public' }), publicUrl };
-    await expect(client.call(retrieveJwtVcIssuer, {}, read)).rejects.toThrow('Resource Not Found');
+    await expect(service.visit(retrieveJwtVcIssuer, {}, TENANT, { publicUrl })).rejects.toThrow('Resource Not Found');
   });
 
   it('is signed with the key of the issuer when the caller prefers that', async () => {
@@ -1831,10 +1588,12 @@ describe('metadata', () => {
     const { x5c, ...header } = decodeProtectedHeader(jws);
     expect([header, x5c?.length]).toEqual([{ alg: 'ES256', typ: 'openidvci-issuer-metadata+jwt' }, 1]);
     const certificate = new X509Certificate(Buffer.from(x5c![0]!, 'base64'));
-    const { certificates } = await client.call(retrieveIssuerCa, {}, contextFor('x', { kind: 'public' }));
+    const { certificates } = await service.visit(retrieveIssuerCa);
     expect(certificate.verify(new X509Certificate(certificates[0]!).publicKey)).toBe(true);
     expect(certificate.subjectAltName).toContain(new URL(issuer).host);
-    const { payload } = await jwtVerify(jws, certificate.publicKey, { currentDate: new Date(Date.now() + ahead) });
+    const { payload } = await jwtVerify(jws, certificate.publicKey, {
+      currentDate: new Date(Date.now() + service.ahead),
+    });
     expect(payload).toEqual({ ...(await get()), sub: issuer, iat: expect.any(Number) as number });
   });
 
@@ -1909,7 +1668,9 @@ describe('metadata', () => {
       },
     });
     expect(metadata.credential_configurations_supported[ldpVc]).toMatchObject({
-      credential_definition: { '@context': ['https://www.w3.org/ns/credentials/v2', engines.config.contextUrl] },
+      credential_definition: {
+        '@context': ['https://www.w3.org/ns/credentials/v2', service.engines.config.contextUrl],
+      },
       credential_signing_alg_values_supported: ['eddsa-rdfc-2022'],
     });
     const added = await configure('jwt_vc_json', 'Added');
@@ -1924,7 +1685,7 @@ describe('metadata', () => {
   });
 
   it('of the authorization server lists the supported features', async () => {
-    const metadata = await client.call(retrieveAuthorizationServerMetadata, {}, contextFor('x', { kind: 'public' }));
+    const metadata = await service.visit(retrieveAuthorizationServerMetadata);
     expect(metadata).toMatchObject({
       issuer: issuerOf(TENANT),
       token_endpoint: `${issuerOf(TENANT)}/v1/oauth/token`,
@@ -1933,7 +1694,7 @@ describe('metadata', () => {
       'pre-authorized_grant_anonymous_access_supported': true,
       scopes_supported: expect.arrayContaining(['jwt_vc_json:Course', 'ldp_vc:Course']) as string[],
     });
-    expect(await client.call(retrieveOauthKeys, {}, contextFor('x', { kind: 'public' }))).toEqual({ keys: [] });
+    expect(await service.visit(retrieveOauthKeys)).toEqual({ keys: [] });
   });
 });
 
@@ -1951,7 +1712,7 @@ describe('large linked data', () => {
   });
   const collectWith = async (token: string, count: number) => {
     const nonce = await nonceFor();
-    const jwt = await Promise.all(Array.from({ length: count }, () => prove(makeHolder(), nonce)));
+    const jwt = await Promise.all(Array.from({ length: count }, () => prove(makeWalletKey(), nonce)));
     return () => collect(token, { credential_configuration_id: ldpVc, proofs: { jwt } });
   };
   const detailOf = async (promise: Promise<unknown>) => {
@@ -2017,7 +1778,7 @@ describe('large linked data', () => {
   });
 
   it('is refused in an offer when it takes too long', async () => {
-    const pool = services.app.get(Canonicalization, { strict: false });
+    const pool = service.get(Canonicalization);
     const { deadlineMs } = pool as unknown as { deadlineMs: number };
     Object.assign(pool, { deadlineMs: 1000 });
     const msg = 'givenName takes too long to canonicalize: it must take at most 5 seconds';
@@ -2029,9 +1790,9 @@ describe('large linked data', () => {
   });
 
   it('is denied when it takes too long, and refused with 503 when there is no capacity, without spending the nonce', async () => {
-    const pool = services.app.get(Canonicalization, { strict: false });
+    const pool = service.get(Canonicalization);
     // An offer of a release that did not check its claims.
-    const format = services.app.get(LdpVc, { strict: false });
+    const format = service.get(LdpVc);
     Object.assign(format, { check: async () => undefined });
     const { token: poisoned } = await start(ldpVc, { claims: ring(4900) });
     delete (format as { check?: unknown }).check;
@@ -2110,7 +1871,7 @@ describe('claims that linked data cannot express', () => {
       const { id: userId } = (await admin(createUser, {})) as { id: string };
       const { token } = await start(id, { userId, claims: { given_name: 'Ada' } });
       await admin(updateUser, { params: { id: userId }, body: { claims: { about } } });
-      const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+      const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
       const denied = await refusal(collect(token, { credential_configuration_id: id, proofs }));
       expect([denied.code, denied.message]).toEqual(['credential_request_denied', `details ${msg}`]);
     },
@@ -2121,13 +1882,13 @@ describe('claims that linked data cannot express', () => {
     const about = ROWS.at(-1)![1];
     const { code } = await offerOfBefore({ credentials: [id], userId }, { given_name: 'Ada', about });
     const { access_token: token } = await redeem(code);
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const { credentials } = await collect(token, { credential_configuration_id: id, proofs });
     expect(credentials).toMatchObject([{ credential: { credentialSubject: { details: about, name: 'Ada' } } }]);
     // What cannot be signed at all is denied as before.
     const faulty = await offerOfBefore({ credentials: [id], userId }, { about: { id: '12345' } });
     const { access_token: another } = await redeem(faulty.code);
-    const body = { credential_configuration_id: id, proofs: { jwt: [await prove(makeHolder(), await nonceFor())] } };
+    const body = { credential_configuration_id: id, proofs: { jwt: [await prove(makeWalletKey(), await nonceFor())] } };
     expect((await refusal(collect(another, body))).code).toBe('credential_request_denied');
   });
 
@@ -2169,17 +1930,17 @@ describe('operation events', () => {
 
   it('of a flow are in its events, with ids, and nothing is sent to the feed', async () => {
     const sent: string[] = [];
-    const counting = engines.bus.consume(
+    const counting = service.engines.bus.consume(
       { name: 'spec.operations', subjects: [OPERATION_SUBJECTS] },
       async (messages) => void sent.push(...messages.map(({ subject, data }) => `${subject} ${JSON.stringify(data)}`)),
     );
     const { made, token } = await start(jwtVc);
-    const redeeming = `request-${requests}`;
-    const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
+    const redeeming = `request-${service.requests}`;
+    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     await collect(token, { credential_configuration_id: jwtVc, proofs });
-    const collecting = `request-${requests}`;
+    const collecting = `request-${service.requests}`;
     await eventually(() => outcomes(collecting).length > 0);
-    await engines.recorders.flush(1000);
+    await service.engines.recorders.flush(1000);
     const ids = { sessionId: made.id, offerId: made.id, userId: made.userId };
     const object = { type: 'session', id: made.id };
     const recordOf = (requestId: string) => records.find((record) => record.requestId === requestId);
@@ -2207,16 +1968,16 @@ describe('the index of a credential in its status list [T148]', () => {
   });
 
   const list = async () => {
-    const { state } = await engines.streams.load(statusList, statusListStream(TENANT, listId()));
+    const { state } = await service.engines.streams.load(statusList, statusListStream(TENANT, listId()));
     if (state.status !== 'open') throw new Error('the list is not open');
-    const secret = await engines.vault.sealing.openSealed(TENANT, 'tenant', state.sealedSecret);
+    const secret = await service.engines.vault.sealing.openSealed(TENANT, 'tenant', state.sealedSecret);
     const indexesFrom = (first: number, count: number) =>
       permuteCounters(Buffer.from(secret as string, 'base64url'), state.size, first, count);
     return { ...state, indexesFrom };
   };
   const proofs = async (count: number, nonce: string) => ({
     credential_configuration_id: revocable,
-    proofs: { jwt: await Promise.all(Array.from({ length: count }, () => prove(makeHolder(), nonce))) },
+    proofs: { jwt: await Promise.all(Array.from({ length: count }, () => prove(makeWalletKey(), nonce))) },
   });
   const indexesOf = ({ credentials }: ResponseOf<typeof issueCredential>): number[] =>
     credentials.map(({ credential }) => {
@@ -2224,18 +1985,18 @@ describe('the index of a credential in its status list [T148]', () => {
       return status.status_list.idx;
     });
   const recordedIndexes = async () =>
-    (await allOf(issuedCredential.category))
+    (await service.events(issuedCredential.category))
       .map(({ data }) => (data as unknown as CredentialRecordedData).status)
       .filter((status) => status?.listId === listId())
       .map((status) => status!.index);
 
   /** For the next unit with several streams: the one of a credential. */
   const replaceCommit = (replaced: (unit: UnitOfWork, commit: EventStore['commit']) => Promise<AppendResult>) => {
-    const { commit } = engines.events;
-    engines.events.commit = (unit) => {
-      if (unit.appends.length === 1) return commit.call(engines.events, unit);
-      engines.events.commit = commit;
-      return replaced(unit, commit.bind(engines.events));
+    const { commit } = service.engines.events;
+    service.engines.events.commit = (unit) => {
+      if (unit.appends.length === 1) return commit.call(service.engines.events, unit);
+      service.engines.events.commit = commit;
+      return replaced(unit, commit.bind(service.engines.events));
     };
   };
 
@@ -2244,7 +2005,7 @@ describe('the index of a credential in its status list [T148]', () => {
     const used = await proofs(2, await nonceFor());
     const first = indexesOf(await collect(token, used));
     const before = (await list()).next;
-    for (let n = 0; n < 50; n++) expect(await code(collect(token, used))).toBe('invalid_nonce');
+    for (let n = 0; n < 50; n++) expect(await refusalCode(collect(token, used))).toBe('invalid_nonce');
     // At the same time, so that the limit refuses them when they are stored.
     const both = await Promise.allSettled(
       [await proofs(8, await nonceFor()), await proofs(8, await nonceFor())].map((body) => collect(token, body)),
@@ -2286,13 +2047,13 @@ describe('the index of a credential in its status list [T148]', () => {
     const data = { credentialConfigurationId: revocable } as CredentialIssuedData;
     // As of a store without transactions, while another process reaches the limit of the session.
     replaceCommit(async (unit) => {
-      await new Streams(engines.events, engines.clock, engines.ids).runDecision(
+      await new Streams(service.engines.events, service.engines.clock, service.engines.ids).runDecision(
         issuanceSession,
         issuanceSessionStream(TENANT, made.id),
         () => Array.from({ length: 10 }, () => ({ type: 'CredentialIssued' as const, data })),
         serviceContext('issuance.spec', TENANT),
       );
-      return EventStore.prototype.commit.call(engines.events, unit);
+      return EventStore.prototype.commit.call(service.engines.events, unit);
     });
     const refused = await refusal(collect(token, await proofs(3, await nonceFor())));
     expect(refused).toMatchObject({ code: 'credential_request_denied' });
@@ -2315,26 +2076,26 @@ describe('a credential of an issuer whose domain the tenant has lost', () => {
     ['ldp_vc', { proofType: 'Ed25519Signature2018' }, webSemanticConfigurations],
   ] as const)('is refused, until the domain is verified again: %s %j [T192]', async (format, more, operations) => {
     const domain = `${randomUUID()}.example`;
-    issuerDid = `did:web:${domain}`;
+    service.issuerDid = `did:web:${domain}`;
     const isJson = format === 'ldp_vc';
     const body = {
       ...{ type: `Lost${domain.slice(0, 8)}`, claimMappings: { given_name: { mapFrom: 'claims.given_name' } } },
       ...(isJson && { name: 'Lost', issuer: { name: 'Acme' } }),
       ...{ revocable: false, ...more },
     };
-    const { id } = (await admin(operations.create, { body }).finally(() => (issuerDid = undefined))) as {
+    const { id } = (await admin(operations.create, { body }).finally(() => (service.issuerDid = undefined))) as {
       id: string;
     };
     const outcome = async () => {
       const { token } = await start(id);
-      const proofs = { jwt: [await prove(makeHolder(), await nonceFor(), 'did:key')] };
+      const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor(), 'did:key')] };
       return collect(token, { credential_configuration_id: id, proofs }).then(
         ({ credentials }) => `issued ${credentials.length}`,
         ({ code, message }: AppError) => `${code}: ${message}`,
       );
     };
     const publish = (type: typeof customDomainVerified) =>
-      engines.bus.publish([
+      service.engines.bus.publish([
         { id: `lost-${++revision}`, subject: type.subject, data: { tenantId: TENANT, domain, revision } },
       ]);
     const denied = 'credential_request_denied: the domain of the issuer has been withdrawn';
