@@ -52,7 +52,7 @@ const LONGEST = [
   'inner-providers.e2e.spec.ts',
   'token-keys.e2e.spec.ts',
   'mobile.e2e.spec.ts',
-  'wallet-flow.int.spec.ts',
+  'ldp-vc.int.spec.ts',
   'doctor.e2e.spec.ts',
   'select-events.int.spec.ts',
   'public-targets.e2e.spec.ts',
