@@ -70,7 +70,6 @@ const LONGEST = [
   'unread-answers.int.spec.ts',
   'sign-in.int.spec.ts',
   'moving.e2e.spec.ts',
-  'wallet-refusals.e2e.spec.ts',
   'upgrade.e2e.spec.ts',
   'postgres-read-models.int.spec.ts',
 ];
