@@ -11,7 +11,7 @@ process.env.NX_DAEMON = 'false';
 process.env.NX_NO_CLOUD = 'true';
 await createProjectGraphAsync({ exitOnError: false });
 
-const specs = ['**/*.spec.ts'];
+const specs = ['**/*.spec.ts', '**/*.spec-fixture.ts'];
 const nouns = ['apps/*/src/**/*.{events,state,decisions,claim,errors}.ts'];
 
 // Services meet only in libs/contracts (architecture, Services share only contracts). A project whose tag is not listed may depend on nothing.

@@ -100,7 +100,7 @@ async function packageFolders() {
 async function sourcesOf(folder) {
   const src = join(folder, 'src');
   return (await filesBelow(src))
-    .filter((file) => !/\.(spec\.ts|d\.ts|md)$/.test(file))
+    .filter((file) => !/\.((spec|spec-fixture|d)\.ts|md)$/.test(file))
     .map((source) => ({
       source,
       output: join(folder, 'dist', relative(src, source)).replace(/\.ts$/, '.js'),

@@ -87,7 +87,7 @@ process.exit(faults.length > 0 ? 1 : 0);
 async function sources(folder) {
   const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
   return entries
-    .filter((it) => it.isFile() && /\.ts$/.test(it.name) && !/\.(spec|d|contract)\.ts$/.test(it.name))
+    .filter((it) => it.isFile() && /\.ts$/.test(it.name) && !/\.(spec|spec-fixture|d|contract)\.ts$/.test(it.name))
     .map((it) => relative(root, join(it.parentPath, it.name)).split(sep).join('/'))
     .filter((path) => !path.includes('/dist/') && !path.includes('/node_modules/'))
     .sort()

@@ -9,7 +9,7 @@ const PAGE =
   /^(?:README|SECURITY|CONTRIBUTING)\.md$|^docs\/guides\/|^docs\/reference\/.*\.md$|^libs\/contracts\/src\/openapi\/.*\.json$|^deploy\/.*\.md$/;
 const SOURCE = /^scripts\/.+\.mjs$|^(?:apps|libs)\/[^/]+\/src\/.*\.ts$/;
 // Specs and their fixtures.
-const NOT_PUBLIC = /\.(?:spec|contract|generated|d)\.ts$|^apps\/e2e\/|^libs\/testing\//;
+const NOT_PUBLIC = /\.(?:spec|spec-fixture|contract|generated|d)\.ts$|^apps\/e2e\/|^libs\/testing\//;
 const phrases = JSON.parse(readFileSync(join(import.meta.dirname, 'phrases.json'), 'utf8'));
 // Words may be separated by a line break, in a docstring with the asterisk of the next line.
 const pattern = new RegExp(

@@ -9,6 +9,8 @@ import { root } from './setup.mjs';
 import { WINGS } from './wings.mjs';
 
 const vague = ['util', 'utils', 'common', 'core', 'shared', 'helper', 'helpers', 'misc'];
+/** Of tests: specs, and what several of them share. */
+const IS_SPEC = /\.spec(?:-fixture)?\.ts$/;
 const AT_THE_TOP = /^index\.ts$|\.(?:module|reactions|generated|spec)\.ts$/;
 /** Most files besides specs, and most folders, in a folder. */
 const MOST = 25;
@@ -94,7 +96,7 @@ function count(file) {
     return contents.get(name);
   };
   let name = dirname(file);
-  if (!file.endsWith('.spec.ts')) held(name).files.add(file);
+  if (!IS_SPEC.test(file)) held(name).files.add(file);
   for (; basename(name) !== 'src'; name = dirname(name)) held(dirname(name)).folders.add(name);
 }
 
@@ -106,7 +108,7 @@ function wingFaults(imports) {
     const order = service && WINGS[service] && Object.keys(WINGS[service]);
     if (!order) continue;
     if (!order.includes(wing)) found.add(`${src}${wing}: scripts/wings.mjs does not name this wing`);
-    if (file.endsWith('.spec.ts')) continue;
+    if (IS_SPEC.test(file)) continue;
     for (const target of targets.filter((it) => it.startsWith(src))) {
       const [above, ...inside] = target.slice(src.length).split('/');
       if (inside.length === 0 || order.indexOf(above) > order.indexOf(wing))

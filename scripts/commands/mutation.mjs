@@ -47,7 +47,12 @@ const areas = {
       `apps/issuance/src/**/{${PROTOCOL}}.ts`,
     ],
     // The service on the embedded engines, in the process of the tests: what no unit test reaches.
-    specs: ['apps/issuance/src/**/{authorization-code,dpop,key-proofs,published-size,wallet-flow}.int.spec.ts'],
+    specs: [
+      'apps/issuance/src/**/{authorization-code,dpop,key-proofs,published-size}.int.spec.ts',
+      'apps/issuance/src/**/{credential-claims,exchange-token,issue-credential,known-users}.int.spec.ts',
+      'apps/issuance/src/**/{ldp-vc,mso-mdoc,persisted-credential,pre-authorized-offers}.int.spec.ts',
+      'apps/issuance/src/**/{credential-indexes,retrieve-issuer-metadata}.int.spec.ts',
+    ],
   },
   keys: {
     files: ['libs/keys/src/**/*.ts'],

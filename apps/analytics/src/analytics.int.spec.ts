@@ -1,15 +1,11 @@
 /** @engines embedded postgres */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   exportEvents,
   listEvents,
   operationSubject,
   recordSubject,
   type BusParticipant,
-  type ClientContext,
   type OperationEventMessage,
   type OperationRecord,
   type OperationRecordMessage,
@@ -26,45 +22,19 @@ import {
   type EventStore,
   type NewEvent,
 } from '@attestry/event-store';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { waitUntil } from '@attestry/testing';
+import { ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import { analyticsService } from './index.js';
 import { EventsReadModel } from './event-lists/events.read-model.js';
 import { operationStream } from './operation-stream/operation-stream.events.js';
 
 const T1 = '11111111-1111-4111-8111-111111111111';
 const T2 = '22222222-2222-4222-8222-222222222222';
-const START_OF_TEST = Date.parse('2026-11-21T10:00:00.000Z');
+const clock = stoppedClock('2026-11-21T10:00:00.000Z');
+const START_OF_TEST = clock.time;
 
-let folder: string;
-let engines: Engines;
-let running: RunningServices;
-let now = START_OF_TEST;
+const service = new ServiceUnderTest(analyticsService, { clock, baseOf: () => 'http://h' });
 let count = 0;
-
-const openEnginesOnly = async () => {
-  engines = await chosenEngines(
-    await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder }), {
-      clock: { now: () => new Date(now) },
-    }),
-  );
-};
-const open = async () => {
-  await openEnginesOnly();
-  running = await startServices([analyticsService], engines);
-};
-const close = async () => {
-  await running.close();
-  await engines.close();
-};
 
 const message = (outcome: Outcome, requestId: string, more: Partial<OperationEventMessage> = {}) => ({
   id: `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
@@ -73,32 +43,32 @@ const message = (outcome: Outcome, requestId: string, more: Partial<OperationEve
   category: 'did',
   tenantId: T1,
   requestId,
-  timestamp: new Date(now).toISOString(),
+  timestamp: new Date(clock.time).toISOString(),
   operation: 'dids.create-did',
-  deadline: now + 1000,
+  deadline: clock.time + 1000,
   clientId: 'c1',
   metadata: {},
   ...more,
 });
 const publish = (...messages: OperationEventMessage[]) =>
-  engines.bus.publish(
+  service.engines.bus.publish(
     messages.map((data) => ({ id: data.id, subject: operationSubject(data.outcome, 'gateway'), data })),
   );
 
 const record = (requestId: string, more: Partial<OperationRecordMessage> = {}): OperationRecordMessage => ({
   prefix: 'DID_CREATE',
   category: 'did',
-  startedAt: new Date(now - 5).toISOString(),
+  startedAt: new Date(clock.time - 5).toISOString(),
   outcome: 'SUCCESS',
   tenantId: T1,
   requestId,
   operation: 'dids.create-did',
   clientId: 'c1',
-  endedAt: new Date(now).toISOString(),
+  endedAt: new Date(clock.time).toISOString(),
   ...more,
 });
 const send = (by: BusParticipant, data: OperationRecordMessage) =>
-  engines.bus.publish([{ id: randomUUID(), subject: recordSubject('record', by), data }]);
+  service.engines.bus.publish([{ id: randomUUID(), subject: recordSubject('record', by), data }]);
 
 interface Appended {
   type: string;
@@ -115,7 +85,7 @@ const appendTo = async (store: EventStore, stream: string, events: readonly Appe
       operation: 'dids.create-did',
       correlationId: 'r1',
       causationId: 'r1',
-      occurredAt: new Date(now).toISOString(),
+      occurredAt: new Date(clock.time).toISOString(),
       partitionKey: T1,
       ...about,
     };
@@ -129,20 +99,13 @@ const appendTo = async (store: EventStore, stream: string, events: readonly Appe
 const appendRecord = (category: string, requestId: string, more: Partial<OperationRecord> = {}) => {
   const { prefix, startedAt, outcome } = record(requestId);
   const own: OperationRecord = { prefix, category: 'did', startedAt, outcome, ...more };
-  return appendTo(engines.events, `${category}-${T1}+${requestId}`, [
+  return appendTo(service.engines.events, `${category}-${T1}+${requestId}`, [
     { type: 'Happened', data: {}, about: { requestId, record: own } },
   ]);
 };
 
-const list = async (query: object = {}, tenantId = T1) => {
-  const context: ClientContext = {
-    tenant: { id: tenantId, host: 'h', baseUrl: 'http://h' },
-    caller: { kind: 'client', clientId: 'c1' },
-    requestId: 'q',
-    operation: listEvents.name,
-    deadline: Date.now() + 10_000,
-  };
-  return new ServiceClient(engines.bus, 'gateway').call(listEvents, { query } as never, context) as unknown as Promise<{
+const list = (query: object = {}, tenantId = T1) =>
+  service.admin(listEvents, { query }, tenantId) as unknown as Promise<{
     data: {
       type: string;
       requestId: string;
@@ -154,19 +117,14 @@ const list = async (query: object = {}, tenantId = T1) => {
     }[];
     nextCursor?: string;
   }>;
-};
 const types = async (query: object = {}, tenantId = T1) => (await list(query, tenantId)).data.map(({ type }) => type);
 
 describe('analytics', () => {
   beforeEach(async () => {
-    now = START_OF_TEST;
-    folder = await mkdtemp(join(tmpdir(), 'attestry-analytics-'));
-    await open();
+    clock.time = START_OF_TEST;
+    await service.open();
   });
-  afterEach(async () => {
-    await close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => service.remove());
 
   it('lists events newest first, SUCCESS before the START of one call, each tenant only its own', async () => {
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('START', 'r2', { tenantId: T2 }));
@@ -179,7 +137,7 @@ describe('analytics', () => {
       const data = message('START', `r${count}`, more);
       return { id: data.id, subject: operationSubject('START', by), data };
     };
-    await engines.bus.publish([
+    await service.engines.bus.publish([
       received('issuance', { prefix: 'OPENID_TOKEN', operation: 'issuance.exchange-token' }),
       received('issuance'),
       received('webhooks', { operation: 'issuance.exchange-token' }),
@@ -193,7 +151,7 @@ describe('analytics', () => {
   it('loses no outcome when its store fails during a batch and is still unavailable at the next attempt', async () => {
     await publish(message('START', 'r1'));
     expect(await types()).toEqual(['DID_CREATE_START']);
-    const store = engines.operationEvents;
+    const store = service.engines.operationEvents;
     const there = { append: store.append.bind(store), readStream: store.readStream.bind(store) };
     let [appends, reads] = [0, 0];
     store.append = () => {
@@ -213,7 +171,7 @@ describe('analytics', () => {
 
   it('filters: types and categories ORed, everything else ANDed', async () => {
     await publish(message('START', 'r1'), message('FAIL', 'r1'));
-    now += 60_000;
+    clock.time += 60_000;
     await publish(
       message('START', 'r2', { prefix: 'WEBHOOK_CREATE', category: 'webhook', clientId: 'c2' }),
       message('SUCCESS', 'r2', { prefix: 'WEBHOOK_CREATE', category: 'webhook', clientId: 'c2' }),
@@ -255,19 +213,12 @@ describe('analytics', () => {
     const data = 'x'.repeat(60_000);
     for (let n = 0; n < 12; n++)
       await publish(message('START', `r${n}`, { data }), message('SUCCESS', `r${n}`, { data }));
-    const context: ClientContext = {
-      tenant: { id: T1, host: 'h', baseUrl: 'http://h' },
-      caller: { kind: 'client', clientId: 'c1' },
-      requestId: 'q',
-      operation: exportEvents.name,
-      deadline: Date.now() + 10_000,
-    };
     const period = { dateFrom: '2026-01-01', dateTo: '2027-01-01' };
     const exported = (cursor?: string) =>
-      new ServiceClient(engines.bus, 'gateway').call(
+      service.admin(
         exportEvents,
-        { query: period, page: cursor === undefined ? {} : { cursor } } as never,
-        context,
+        { query: period, page: cursor === undefined ? {} : { cursor } },
+        T1,
       ) as unknown as ReturnType<typeof list>;
     const listed = (cursor?: string) => list({ limit: 1000, ...(cursor !== undefined && { cursor }) });
     for (const pageOf of [listed, exported]) {
@@ -287,7 +238,7 @@ describe('analytics', () => {
   it('records exactly one outcome per START: a second is discarded, a missing one becomes a FAIL', async () => {
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('FAIL', 'r1'), message('START', 'r2'));
     expect(await types({ requestIds: ['r2'] })).toEqual(['DID_CREATE_START']);
-    now += 10_000;
+    clock.time += 10_000;
     await until(async () => (await types({ requestIds: ['r2'] })).length === 2);
     const [closed] = (await list({ requestIds: ['r2'] })).data;
     expect(closed).toMatchObject({ type: 'DID_CREATE_FAIL', metadata: { error: { status: 503 } }, clientId: 'c1' });
@@ -299,14 +250,14 @@ describe('analytics', () => {
   it('accepts an outcome that was in the feed until after its deadline', async () => {
     await publish(message('START', 'r1'));
     expect(await types()).toHaveLength(1);
-    await close();
-    await openEnginesOnly();
+    await service.close();
+    await service.openEngines();
     await publish(message('SUCCESS', 'r1'));
-    now += 60_000;
-    running = await startServices([analyticsService], engines);
+    clock.time += 60_000;
+    await service.start();
     await until(async () => (await types()).length === 2);
     await publish(message('START', 'r2'));
-    now += 60_000;
+    clock.time += 60_000;
     await until(async () => (await types({ requestIds: ['r2'] })).length === 2);
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
   });
@@ -316,12 +267,14 @@ describe('analytics', () => {
       message('START', `m${n}`, { tenantId: 'platform' }),
       message('SUCCESS', `m${n}`, {
         tenantId: 'platform',
-        about: { tenantId: T1, startedAt: new Date(now).toISOString() },
+        about: { tenantId: T1, startedAt: new Date(clock.time).toISOString() },
       }),
     ]).flat();
     await publish(message('START', 'odd'), ...messages);
     await until(async () => (await types({ limit: 1000 })).length === 803);
-    const events = await engines.operationEvents.readStream(operationStream(T1, new Date(now).toISOString()));
+    const events = await service.engines.operationEvents.readStream(
+      operationStream(T1, new Date(clock.time).toISOString()),
+    );
     const bySequence = Map.groupBy(events, ({ metadata }) => metadata.sourceSequence);
     for (const [, pair] of bySequence)
       if (pair[0]!.metadata.requestId !== 'odd')
@@ -331,22 +284,27 @@ describe('analytics', () => {
   it('accepts an outcome that arrives after a restart, and discards redelivered messages', async () => {
     await publish(message('START', 'r1'), message('START', 'r2'), message('SUCCESS', 'r2'));
     expect(await types()).toHaveLength(3);
-    await close();
-    await open();
+    await service.restart();
     await publish(message('SUCCESS', 'r1'));
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
     expect(await types()).toHaveLength(4);
   });
 
   it('continues a history whose sequence numbers belong to another feed', async () => {
-    const stream = operationStream(T1, new Date(now).toISOString());
-    const fact = { prefix: 'DID_CREATE', category: 'did', operation: 'dids.create-did', metadata: {}, deadline: now };
+    const stream = operationStream(T1, new Date(clock.time).toISOString());
+    const fact = {
+      prefix: 'DID_CREATE',
+      category: 'did',
+      operation: 'dids.create-did',
+      metadata: {},
+      deadline: clock.time,
+    };
     const metadata = { tenantId: T1, requestId: 'r0', actor: 'client:c1', operation: 'analytics.record-operations' };
     const caused = {
       correlationId: 'r0',
       causationId: 'r0',
       partitionKey: T1,
-      occurredAt: new Date(now).toISOString(),
+      occurredAt: new Date(clock.time).toISOString(),
     };
     const moved = chainEvent(CHAIN_START, {
       id: '00000000-0000-4000-8000-999999999999',
@@ -355,18 +313,17 @@ describe('analytics', () => {
       data: fact,
       metadata: { ...metadata, ...caused, sourceSequence: '9000000000000000' },
     });
-    await engines.operationEvents.append(stream, [moved], NO_STREAM);
+    await service.engines.operationEvents.append(stream, [moved], NO_STREAM);
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'));
     expect(await types({ requestIds: ['r1'] })).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_START']);
     // It recognizes its own events by their sequence: nothing is duplicated after a restart.
-    await close();
-    await open();
+    await service.restart();
     expect(await types({ requestIds: ['r1'] })).toHaveLength(2);
-    expect(verifyChain(await engines.operationEvents.readStream(stream))).toMatchObject({ intact: true });
+    expect(verifyChain(await service.engines.operationEvents.readStream(stream))).toMatchObject({ intact: true });
   });
 
   it("records a management call about a tenant in the tenant's audit trail too", async () => {
-    const about = { tenantId: T1, startedAt: new Date(now).toISOString() };
+    const about = { tenantId: T1, startedAt: new Date(clock.time).toISOString() };
     await publish(
       message('START', 'r1', { tenantId: 'platform', prefix: 'TENANT_CREATE' }),
       message('SUCCESS', 'r1', { tenantId: 'platform', prefix: 'TENANT_CREATE', about }),
@@ -376,13 +333,13 @@ describe('analytics', () => {
   });
 
   it('of an operation whose events an earlier release reported as stored, a START without outcome becomes a SUCCESS', async () => {
-    const about = { requestId: 'r1', tenantId: T1, occurredAt: new Date(now).toISOString() };
+    const about = { requestId: 'r1', tenantId: T1, occurredAt: new Date(clock.time).toISOString() };
     const fact = { prefix: 'DID_CREATE', category: 'did', operation: 'dids.create-did', metadata: {}, clientId: 'c1' };
-    await appendTo(engines.operationEvents, operationStream(T1, about.occurredAt), [
-      { type: 'OperationStarted', data: { ...fact, deadline: now + 1000 }, about },
+    await appendTo(service.engines.operationEvents, operationStream(T1, about.occurredAt), [
+      { type: 'OperationStarted', data: { ...fact, deadline: clock.time + 1000 }, about },
       { type: 'OperationCommitted', data: { operation: fact.operation }, about },
     ]);
-    now += 10_000;
+    clock.time += 10_000;
     await until(async () => (await types()).length === 2);
     expect((await list()).data[0]).toMatchObject({
       type: 'DID_CREATE_SUCCESS',
@@ -403,13 +360,15 @@ describe('analytics', () => {
         ['DID_CREATE_START', 'r2', {}],
         ['DID_CREATE_START', 'r1', { limit: 2 }],
       ]);
-      expect(data.at(-1)!.timestamp).toBe(new Date(now - 5).toISOString());
+      expect(data.at(-1)!.timestamp).toBe(new Date(clock.time - 5).toISOString());
     });
 
     it('in events of every category and type are listed as soon as the event is stored, with their object', async () => {
       await appendRecord('did', 'r1', { object: { type: 'did' } as never });
       await appendRecord('unheardOf', 'r2', { object: { type: 'offer', id: 'o1' }, outcome: 'FAIL' });
-      await appendTo(engines.events, `did-${T1}+other`, [{ type: 'DidCreated', data: {}, about: { requestId: 'r3' } }]);
+      await appendTo(service.engines.events, `did-${T1}+other`, [
+        { type: 'DidCreated', data: {}, about: { requestId: 'r3' } },
+      ]);
       const { data } = await list();
       expect(data.map(({ type, requestId, object }) => [type, requestId, object])).toEqual([
         ['DID_CREATE_FAIL', 'r2', { type: 'offer', id: 'o1' }],
@@ -457,20 +416,21 @@ describe('analytics', () => {
 
     it('are stored in an unbroken chain, and not twice when the feed delivers them again', async () => {
       const message = { id: randomUUID(), subject: recordSubject('record', 'gateway'), data: record('r1') };
-      await engines.bus.publish([message]);
+      await service.engines.bus.publish([message]);
       await send('gateway', record('r2'));
       expect(await types()).toHaveLength(4);
-      const events = await engines.operationEvents.readStream(operationStream(T1, new Date(now).toISOString()));
+      const events = await service.engines.operationEvents.readStream(
+        operationStream(T1, new Date(clock.time).toISOString()),
+      );
       expect(events.map(({ type }) => type)).toEqual(['OperationRecorded', 'OperationRecorded']);
       expect(verifyChain(events)).toMatchObject({ intact: true });
-      await close();
-      await open();
+      await service.restart();
       expect(await types()).toHaveLength(4);
     });
 
     it('that are malformed are skipped and logged, and hold up no other', async () => {
       const errors: object[] = [];
-      engines.logger.error = ((fields: object) => void errors.push(fields)) as never;
+      service.engines.logger.error = ((fields: object) => void errors.push(fields)) as never;
       const { endedAt: _, ...withoutEnd } = record('r1');
       await send('gateway', withoutEnd as OperationRecordMessage);
       await send('gateway', null as never);
@@ -487,7 +447,7 @@ describe('analytics', () => {
     it('with much data are stored in several appends', async () => {
       const large = Array.from({ length: 20 }, (_, n) => record(`r${n}`, { data: `t.${'x'.repeat(60_000)}` }));
       const subject = recordSubject('record', 'gateway');
-      await engines.bus.publish(large.map((data) => ({ id: randomUUID(), subject, data })));
+      await service.engines.bus.publish(large.map((data) => ({ id: randomUUID(), subject, data })));
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
@@ -501,7 +461,7 @@ describe('analytics', () => {
 
     it('with data that cannot be opened are listed without it, and logged once', async () => {
       const errors: object[] = [];
-      engines.logger.error = ((fields: object) => void errors.push(fields)) as never;
+      service.engines.logger.error = ((fields: object) => void errors.push(fields)) as never;
       await send('gateway', record('r1', { data: 't.broken' }));
       await send('gateway', record('r2'));
       for (const _ of ['first', 'second'])
@@ -516,11 +476,11 @@ describe('analytics', () => {
       await appendRecord('did', 'r1');
       await send('gateway', record('r2'));
       expect(await types()).toHaveLength(4);
-      now += engines.config.operationEventsDays * 86_400_000 - 6;
+      clock.time += service.engines.config.operationEventsDays * 86_400_000 - 6;
       expect(await types()).toHaveLength(4);
-      now += 3;
+      clock.time += 3;
       expect(await types()).toEqual(['DID_CREATE_SUCCESS', 'DID_CREATE_SUCCESS']);
-      now += 4;
+      clock.time += 4;
       expect(await types()).toEqual([]);
       expect(await types({ requestIds: ['r1'] })).toEqual([]);
     });
@@ -529,10 +489,10 @@ describe('analytics', () => {
   describe('a START of its own', () => {
     const started = (requestId: string) => {
       const { outcome: _outcome, endedAt: _endedAt, ...start } = record(requestId);
-      return { ...start, deadline: now + 1000 };
+      return { ...start, deadline: clock.time + 1000 };
     };
     const begin = (requestId: string) =>
-      engines.bus.publish([
+      service.engines.bus.publish([
         { id: randomUUID(), subject: recordSubject('started', 'gateway'), data: started(requestId) },
       ]);
 
@@ -542,7 +502,7 @@ describe('analytics', () => {
       expect(await types()).toEqual(['DID_CREATE_START', 'DID_CREATE_START']);
       await send('gateway', record('r1'));
       await appendRecord('did', 'r2');
-      now += 10_000;
+      clock.time += 10_000;
       await new Promise((resolve) => setTimeout(resolve, 2500));
       expect(await types({ outcome: 'SUCCESS' })).toHaveLength(2);
       expect(await types()).toHaveLength(4);
@@ -551,9 +511,8 @@ describe('analytics', () => {
     it('is closed as FAIL after its deadline, also after a restart, and a record in an event replaces that', async () => {
       await begin('r1');
       expect(await types()).toEqual(['DID_CREATE_START']);
-      await close();
-      await open();
-      now += 10_000;
+      await service.restart();
+      clock.time += 10_000;
       await until(async () => (await types()).length === 2);
       expect((await list()).data[0]).toMatchObject({
         type: 'DID_CREATE_FAIL',
@@ -568,61 +527,61 @@ describe('analytics', () => {
     const report = (
       instance: string,
       state: RecorderMessage['state'],
-      at = now,
+      at = clock.time,
       participant: BusParticipant = 'gateway',
     ) => {
       const data: RecorderMessage = { instance, participant, state, at: new Date(at).toISOString() };
-      return engines.bus.publish([{ id: randomUUID(), subject: recordSubject('recorder', participant), data }]);
+      return service.engines.bus.publish([{ id: randomUUID(), subject: recordSubject('recorder', participant), data }]);
     };
     const openRecorders = async () => {
       await list();
-      const rows = await running.app.get(EventsReadModel, { strict: false }).recorders();
+      const rows = await service.get(EventsReadModel).recorders();
       return rows.map(({ participant, instance, seen_at }) => [participant, instance, Date.parse(seen_at)]);
     };
 
     it('are not reported because a sign is delivered again: an old one moves nothing back, and a closed recorder stays closed', async () => {
       await report('first', 'started');
-      await report('first', 'alive', now + 120_000);
-      await close();
-      await open();
-      await report('first', 'alive', now + 60_000);
-      expect(await openRecorders()).toEqual([['gateway', 'first', now + 120_000]]);
-      await report('first', 'closed', now + 180_000);
-      await report('first', 'alive', now + 120_000);
+      await report('first', 'alive', clock.time + 120_000);
+      await service.restart();
+      await report('first', 'alive', clock.time + 60_000);
+      expect(await openRecorders()).toEqual([['gateway', 'first', clock.time + 120_000]]);
+      await report('first', 'closed', clock.time + 180_000);
+      await report('first', 'alive', clock.time + 120_000);
       await report('first', 'started');
       expect(await openRecorders()).toEqual([]);
     });
 
     it('of a recorder are those of its participant, and it is known by any of its signs', async () => {
-      await report('first', 'started', now, 'issuance');
+      await report('first', 'started', clock.time, 'issuance');
       await report('first', 'alive');
-      await report('first', 'closed', now + 1, 'issuance');
-      expect(await openRecorders()).toEqual([['gateway', 'first', now]]);
+      await report('first', 'closed', clock.time + 1, 'issuance');
+      expect(await openRecorders()).toEqual([['gateway', 'first', clock.time]]);
     });
 
     const uncleanEnds = async () =>
-      /^attestry_unclean_ends_total\{.*participant="gateway".*\} (\d+)$/m.exec(await engines.metrics.text())?.[1];
+      /^attestry_unclean_ends_total\{.*participant="gateway".*\} (\d+)$/m.exec(
+        await service.engines.metrics.text(),
+      )?.[1];
 
     it('of a recorder that was not closed before the next start is counted once, with the bounds of the gap', async () => {
       expect(await uncleanEnds()).toBe('0');
       const warnings: object[] = [];
-      engines.logger.warn = ((fields: object) => void warnings.push(fields)) as never;
-      const first = new Date(now).toISOString();
+      service.engines.logger.warn = ((fields: object) => void warnings.push(fields)) as never;
+      const first = new Date(clock.time).toISOString();
       await report('first', 'started');
-      now += 5000;
+      clock.time += 5000;
       await report('first', 'alive');
-      now += 5000;
+      clock.time += 5000;
       expect(await types()).toEqual([]);
-      await close();
-      await open();
-      engines.logger.warn = ((fields: object) => void warnings.push(fields)) as never;
+      await service.restart();
+      service.engines.logger.warn = ((fields: object) => void warnings.push(fields)) as never;
       await report('second', 'started');
       await until(async () => (await uncleanEnds()) === '1');
       expect(warnings).toContainEqual({
         participant: 'gateway',
         instance: 'first',
         after: first,
-        before: new Date(now).toISOString(),
+        before: new Date(clock.time).toISOString(),
       });
       await report('third', 'started');
       await report('second', 'closed');
@@ -634,7 +593,9 @@ describe('analytics', () => {
   it('keeps an unbroken chain in the stream', async () => {
     for (let i = 0; i < 5; i++) await publish(message('START', `r${i}`), message('SUCCESS', `r${i}`));
     expect(await types()).toHaveLength(10);
-    const events = await engines.operationEvents.readStream(operationStream(T1, new Date(now).toISOString()));
+    const events = await service.engines.operationEvents.readStream(
+      operationStream(T1, new Date(clock.time).toISOString()),
+    );
     expect(events).toHaveLength(10);
     expect(verifyChain(events)).toMatchObject({ intact: true });
   });

@@ -2,11 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  AppError,
   checkCredentialConfiguration,
   checkDid,
   createDid,
@@ -20,30 +18,18 @@ import {
   retrieveDidConfiguration,
   type DidConfiguration,
   retrieveDidDocument,
-  type ClientContext,
   type DidRecord,
   type IssuerKey,
   type ListedDid,
   type PageOf,
   type TenantContext,
-  type WireAppError,
   findProofMethod,
   updateDidDocument,
 } from '@attestry/contracts';
 import type { RecordedEvent } from '@attestry/event-store';
-import type { FeedMessage } from '@attestry/messaging';
-import { type DidDocument, TEST_SETTINGS, verifyDomainLinkage, waitUntil, servedDocument } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
-import {
-  openEngines,
-  Outbound,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-  eventContext,
-} from '@attestry/service-kit';
+import { type DidDocument, verifyDomainLinkage, waitUntil, servedDocument } from '@attestry/testing';
+import { refusal, ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
+import { Outbound, parseConfig, eventContext } from '@attestry/service-kit';
 import { did as aggregate, didStream } from './did/did.state.js';
 import { withoutMultikeys } from './did/multikeys.js';
 import { startDeletion } from './did/did.decisions.js';
@@ -52,54 +38,25 @@ import { LinkedDomain } from './linked-domain/linked-domain.directory.js';
 import { didsService } from './index.js';
 import { PublishedDocuments } from './resolution/published-documents.js';
 
-const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+const clock = stoppedClock();
 const pass = (ms: number) => (clock.time += ms);
 
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
-let issuance: ServiceClient;
-let feed: FeedMessage[];
 /** Configurations that exist, as issuance would return. */
 const existing = new Set<string>();
 let requested: string[] = [];
 
-const start = async (): Promise<void> => {
-  engines = await chosenEngines(
-    await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, ALLOW_PRIVATE_TARGETS: 'true' }), { clock }),
-  );
-  try {
-    services = await startServices([didsService], engines);
-  } catch (error) {
-    await engines.close();
-    throw error;
-  }
-  client = new ServiceClient(engines.bus, 'gateway');
-  issuance = new ServiceClient(engines.bus, 'issuance');
-  engines.bus.serve(checkCredentialConfiguration.subject, async (data) => {
-    const { configurationId } = (data as { body: { configurationId: string } }).body;
-    requested.push(configurationId);
-    return { ok: true, data: { exists: existing.has(configurationId) } };
-  });
-  feed = [];
-  engines.bus.consume({ name: 'test', subjects: ['event.dids.>'] }, async (messages) => {
-    feed.push(...messages);
-  });
-};
-const stop = async (): Promise<void> => {
-  await services.close();
-  await engines.close();
-};
+const service = new ServiceUnderTest(didsService, {
+  settings: { ALLOW_PRIVATE_TARGETS: 'true' },
+  clock,
+  subjects: ['event.dids.>'],
+});
+service.answer(checkCredentialConfiguration, ({ body: { configurationId } }) => {
+  requested.push(configurationId);
+  return { exists: existing.has(configurationId) };
+});
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'dids-'));
-  await start();
-});
-afterAll(async () => {
-  await stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+beforeAll(() => service.open());
+afterAll(() => service.remove());
 
 /** An unreachable address. */
 const CLOSED_HOST = 'localhost:1';
@@ -110,24 +67,21 @@ const newTenant = (): TenantContext => {
   const host = `t${count}.localhost:8080`;
   return { id, host, baseUrl: `http://${host}` };
 };
-const context = (tenant: TenantContext): ClientContext => ({
-  tenant,
-  caller: { kind: 'client', clientId: 'c' },
-  requestId: 'request',
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
+const context = (tenant: TenantContext) => service.asClient(tenant.id, { tenant });
+const issuance = () => service.clientOf('issuance');
 
 const create = (tenant: TenantContext, method: string, options: unknown): Promise<DidRecord> =>
-  client.call(createDid, { body: { method, options } as never }, context(tenant));
+  service.client.call(createDid, { body: { method, options } as never }, context(tenant));
 const createKey = (tenant: TenantContext, keyType = 'Ed25519') => create(tenant, 'key', { keyType });
 const createWeb = (tenant: TenantContext, url = tenant.host) => create(tenant, 'web', { url });
 const list = (tenant: TenantContext, query: { limit?: number; cursor?: string } = {}) =>
-  client.call(listDids, { query }, context(tenant)) as unknown as Promise<PageOf<ListedDid>>;
-const retrieve = (tenant: TenantContext, id: string) => client.call(retrieveDid, { params: { id } }, context(tenant));
-const remove = (tenant: TenantContext, id: string) => client.call(deleteDid, { params: { id } }, context(tenant));
+  service.client.call(listDids, { query }, context(tenant)) as unknown as Promise<PageOf<ListedDid>>;
+const retrieve = (tenant: TenantContext, id: string) =>
+  service.client.call(retrieveDid, { params: { id } }, context(tenant));
+const remove = (tenant: TenantContext, id: string) =>
+  service.client.call(deleteDid, { params: { id } }, context(tenant));
 const document = (tenant: TenantContext, url: string) =>
-  client.call(
+  service.client.call(
     retrieveDidDocument,
     { raw: { method: 'GET', url, headers: {}, text: '' } },
     { ...context(tenant), caller: { kind: 'public' }, publicUrl: tenant.baseUrl },
@@ -137,7 +91,7 @@ const configuration = (
   publicUrl = tenant.baseUrl,
   url = '/.well-known/did-configuration',
 ): Promise<Required<DidConfiguration>> =>
-  client.call(
+  service.client.call(
     retrieveDidConfiguration,
     { raw: { method: 'GET', url, headers: {}, text: '' } },
     { ...context(tenant), caller: { kind: 'public' }, publicUrl },
@@ -150,29 +104,20 @@ const reserve = (
   more: { method?: 'web'; member?: 'issuer' } = {},
 ): Promise<IssuerKey> => {
   const body = { configurationId, algorithms, ...(did !== undefined && { did }), ...more };
-  return issuance.call(reserveIssuerKey, { body }, context(tenant));
+  return issuance().call(reserveIssuerKey, { body }, context(tenant));
 };
 const release = (tenant: TenantContext, configurationId: string, did: string) =>
-  issuance.call(releaseIssuerKey, { body: { tenantId: tenant.id, did, configurationId } }, context(tenant));
+  issuance().call(releaseIssuerKey, { body: { tenantId: tenant.id, did, configurationId } }, context(tenant));
 
 const served = ({ baseUrl }: TenantContext, { localMetadata }: DidRecord) =>
   servedDocument(localMetadata.initialDidDocument, baseUrl);
 
-const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
-  try {
-    await call;
-  } catch (error) {
-    if (error instanceof AppError) return error.toWire();
-    throw error;
-  }
-  throw new Error('was not refused');
-};
 const exists = async (tenant: TenantContext, did: string): Promise<boolean> =>
-  (await issuance.call(checkDid, { body: { did } }, context(tenant))).exists;
+  (await issuance().call(checkDid, { body: { did } }, context(tenant))).exists;
 const vaultKeys = async (tenant: TenantContext) =>
-  (await engines.vault.signingKeys.listSigningKeys(tenant.id, 'did')).map(({ keyId }) => keyId);
+  (await service.engines.vault.signingKeys.listSigningKeys(tenant.id, 'did')).map(({ keyId }) => keyId);
 const streamOf = (tenant: TenantContext, did: string): Promise<RecordedEvent[]> =>
-  engines.events.readStream(didStream(tenant.id, did));
+  service.engines.events.readStream(didStream(tenant.id, did));
 
 describe('creating a did:key', () => {
   it('returns keys, document and status, and signs with the named key', async () => {
@@ -191,7 +136,7 @@ describe('creating a did:key', () => {
       },
     });
     const [key] = made.localMetadata.keys;
-    const signer = await engines.vault.signingKeys.loadSigner(tenant.id, key!.kmsKeyId);
+    const signer = await service.engines.vault.signingKeys.loadSigner(tenant.id, key!.kmsKeyId);
     expect(key!.didDocumentKeyId).toBe(`${made.did}#${made.did.slice('did:key:'.length)}`);
     expect(signer.algorithm).toBe('Ed25519');
     expect(await vaultKeys(tenant)).toEqual([key!.kmsKeyId]);
@@ -207,7 +152,7 @@ describe('creating a did:key', () => {
     });
     const { kmsKeyId } = made.localMetadata.keys[0]!;
     expect(await vaultKeys(tenant)).toEqual([kmsKeyId]);
-    await expect(engines.vault.signingKeys.loadSigner(tenant.id, kmsKeyId)).rejects.toThrow(TypeError);
+    await expect(service.engines.vault.signingKeys.loadSigner(tenant.id, kmsKeyId)).rejects.toThrow(TypeError);
     expect(await refusal(reserve(tenant, uuid(), made.did))).toMatchObject({ details: [{ param: 'issuerDid' }] });
     await remove(tenant, made.did);
     expect(await vaultKeys(tenant)).toEqual([]);
@@ -258,7 +203,7 @@ describe('creating a did:key', () => {
 
   it('does not repeat a password of a URL in the error', async () => {
     const refused = await refusal(createWeb(newTenant(), 'https://user:hunter2@a.example'));
-    expect(JSON.stringify(refused)).not.toContain('hunter2');
+    expect(JSON.stringify(refused.toWire())).not.toContain('hunter2');
   });
 });
 
@@ -332,11 +277,11 @@ describe('creating a did:web', () => {
     const own = await createWeb(tenant);
     const stolen = `did:web:${other.host.replace(':', '%3A')}`;
     // As an earlier version stored it.
-    const { state } = await engines.streams.load(aggregate, didStream(tenant.id, own.did));
+    const { state } = await service.engines.streams.load(aggregate, didStream(tenant.id, own.did));
     if (state.status !== 'active') throw new Error(state.status);
-    const made = await engines.events.readStream(didStream(tenant.id, own.did), { from: 0, limit: 1 });
+    const made = await service.engines.events.readStream(didStream(tenant.id, own.did), { from: 0, limit: 1 });
     const data = { ...(made[0]!.data as object), did: stolen, registrationStatus: 'PROCESSING' };
-    await engines.streams.runDecision(
+    await service.engines.streams.runDecision(
       aggregate,
       didStream(tenant.id, stolen),
       () => [{ type: 'DidCreated', data } as never],
@@ -509,7 +454,7 @@ describe('with documents on other hosts', () => {
     const inEarlier = JSON.parse(
       JSON.stringify({ ...data, document: old, did: before }).replaceAll(name, before),
     ) as Record<string, unknown>;
-    await engines.streams.runDecision(
+    await service.engines.streams.runDecision(
       aggregate,
       didStream(tenant.id, before),
       () => [{ type: 'DidCreated' as const, data: inEarlier as never }],
@@ -519,7 +464,7 @@ describe('with documents on other hosts', () => {
     const { didDocumentKeyId } = key!;
     const method = async () =>
       (
-        await issuance.call(
+        await issuance().call(
           findProofMethod,
           { body: { tenantId: tenant.id, verificationMethod: didDocumentKeyId } },
           { requestId: 'r', operation: 'test', deadline: Date.now() + 20_000 },
@@ -527,10 +472,10 @@ describe('with documents on other hosts', () => {
       ).verificationMethod;
     publish('/earlier/did.json', inEarlier['document'] as object);
     expect(await method()).toBe(didDocumentKeyId);
-    const updated = await client.call(updateDidDocument, { params: { id: before } }, context(tenant));
+    const updated = await service.client.call(updateDidDocument, { params: { id: before } }, context(tenant));
     expect(updated.localMetadata.initialDidDocument['@context']).toContain('https://w3id.org/security/multikey/v1');
     expect(updated.registrationStatus).toBe('COMPLETED');
-    const again = await client.call(updateDidDocument, { params: { id: before } }, context(tenant));
+    const again = await service.client.call(updateDidDocument, { params: { id: before } }, context(tenant));
     expect(again).toEqual(updated);
     const listed = (await list(tenant)).data.find(({ did }) => did === before);
     expect(listed?.localMetadata).toEqual(updated.localMetadata);
@@ -692,7 +637,7 @@ describe('reserving an issuer key', () => {
     }
     await remove(tenant, made[0]!);
     const candidates: string[] = [];
-    const lists = services.app.get(DidListsReadModel, { strict: false });
+    const lists = service.get(DidListsReadModel);
     for await (const did of lists.issuers(tenant.id, uuid(), ['Ed25519'])) candidates.push(did);
     expect(candidates).toEqual(made.filter((_, i) => i !== 0 && i !== 3));
     expect(await reserve(tenant, uuid(), undefined, ['Ed25519'])).toMatchObject({ did: made[1] });
@@ -726,8 +671,8 @@ describe('reserving an issuer key', () => {
     const link = async ({ id: tenantId }: TenantContext, domain: string) => {
       const [subject, data] = [customDomainVerified.subject, { tenantId, domain, revision: 1 }];
       const headers = { tenantId, requestId: 'verify', occurredAt: new Date().toISOString() };
-      await engines.bus.publish([{ id: `linked-${tenantId}`, subject, headers, data }]);
-      const directory = services.app.get(LinkedDomain, { strict: false });
+      await service.engines.bus.publish([{ id: `linked-${tenantId}`, subject, headers, data }]);
+      const directory = service.get(LinkedDomain);
       await waitUntil(async () => (await directory.loadLinkedDomain(tenantId)).domain === domain, {
         what: 'the linked domain',
       });
@@ -897,8 +842,7 @@ describe('domain linkage', () => {
       await createKey(tenant, type);
       const before = await configuration(tenant);
       expect(await configuration(tenant)).toEqual(before);
-      await stop();
-      await start();
+      await service.restart();
       const [{ proof: _, ...document }] = before.entries as [(typeof before.entries)[number]];
       const [after] = (await configuration(tenant)).entries;
       expect(after).toMatchObject(document);
@@ -912,8 +856,7 @@ describe('domain linkage', () => {
     const before = await configuration(tenant);
     pass(60_000);
     expect(await configuration(tenant)).toEqual(before);
-    await stop();
-    await start();
+    await service.restart();
     expect(await configuration(tenant)).toEqual(before);
   });
 
@@ -935,7 +878,7 @@ describe('domain linkage', () => {
     const originsOf = async (one: TenantContext, publicUrl?: string) =>
       (await configuration(one, publicUrl)).entries.map(({ credentialSubject }) => credentialSubject.origin);
     const publish = (type: typeof customDomainVerified, revision: number) =>
-      engines.bus.publish([
+      service.engines.bus.publish([
         {
           id: `${tenant.id}-${revision}`,
           subject: type.subject,
@@ -954,8 +897,7 @@ describe('domain linkage', () => {
     await expect(verifyDomainLinkage({ ...entries[0]! }, tenant.baseUrl, verification(tenant))).rejects.toThrow();
 
     // It is stored, not only in the memory of this process.
-    await stop();
-    await start();
+    await service.restart();
     expect(await originsOf(tenant)).toEqual([tenant.baseUrl, custom]);
     await publish(customDomainWithdrawn, 2);
     await waitUntil(async () => (await originsOf(tenant)).length === 1, { what: 'its end' });
@@ -1048,7 +990,7 @@ describe('deleting', () => {
       expect([reserved!.status, removed!.status].sort()).toEqual(['fulfilled', 'rejected']);
       if (reserved!.status === 'fulfilled') {
         const { kmsKeyId } = reserved!.value as IssuerKey;
-        await expect(engines.vault.signingKeys.loadSigner(tenant.id, kmsKeyId)).resolves.toMatchObject({
+        await expect(service.engines.vault.signingKeys.loadSigner(tenant.id, kmsKeyId)).resolves.toMatchObject({
           keyId: kmsKeyId,
         });
       } else {
@@ -1071,7 +1013,7 @@ describe('deleting', () => {
   it('that was interrupted is completed by the reaction', async () => {
     const tenant = newTenant();
     const { did } = await createKey(tenant);
-    await engines.streams.runDecision(
+    await service.engines.streams.runDecision(
       aggregate,
       didStream(tenant.id, did),
       (state) => startDeletion(state, { abandoned: new Set() }, clock.now()),
@@ -1090,7 +1032,7 @@ describe('integration events', () => {
     await reserve(tenant, uuid(), did);
     const { did: key } = await createKey(tenant);
     await remove(tenant, key);
-    const mine = () => feed.filter(({ headers }) => headers['tenantId'] === tenant.id);
+    const mine = () => service.messages.filter(({ headers }) => headers['tenantId'] === tenant.id);
     await waitUntil(() => mine().length === 3);
     expect(mine().map(({ subject, data }) => [subject, data])).toEqual([
       ['event.dids.did-created', { tenantId: tenant.id, did, method: 'web' }],
@@ -1106,20 +1048,19 @@ describe('after a restart', () => {
     const made = await createWeb(tenant);
     const configurationId = uuid();
     const key = await reserve(tenant, configurationId, made.did);
-    await stop();
-    await start();
+    await service.restart();
     expect(await retrieve(tenant, made.did)).toEqual(made);
     expect((await list(tenant)).data.map(({ did }) => did)).toEqual([made.did]);
     expect(await reserve(tenant, configurationId)).toEqual(key);
-    await waitUntil(() => engines.health.report().ready);
+    await waitUntil(() => service.engines.health.report().ready);
   });
 
   it('no event contains a private key', async () => {
-    for (const file of await readdir(dataDir)) {
+    for (const file of await readdir(service.folder)) {
       if (!file.startsWith('events.db')) continue;
-      const text = (await readFile(join(dataDir, file))).toString('latin1');
+      const text = (await readFile(join(service.folder, file))).toString('latin1');
       expect(text).not.toMatch(/"d":"|PRIVATE KEY/);
     }
-    expect((await readdir(dataDir)).some((file) => file.startsWith('events.db'))).toBe(true);
+    expect((await readdir(service.folder)).some((file) => file.startsWith('events.db'))).toBe(true);
   });
 });

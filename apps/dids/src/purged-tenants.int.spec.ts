@@ -1,98 +1,24 @@
 /** @engines embedded postgres */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createDid, reserveIssuerKey, tenantPurged, type ClientContext } from '@attestry/contracts';
-import type { RunningProjection } from '@attestry/read-model';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
-import type { Kysely } from 'kysely';
+import { randomUUID } from 'node:crypto';
+import { createDid, reserveIssuerKey } from '@attestry/contracts';
+import { describePurgedTenants, ServiceUnderTest } from '@attestry/testing/services';
 import { DidListsReadModel } from './did-lists/did-lists.read-model.js';
 import { didsService } from './index.js';
 
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+const service = new ServiceUnderTest(didsService, { settings: { ALLOW_PRIVATE_TARGETS: 'true' } });
 
-const context = (tenantId: string): ClientContext => ({
-  tenant: { id: tenantId, host: 'acme.localhost:8080', baseUrl: 'http://acme.localhost:8080' },
-  caller: { kind: 'client', clientId: 'c' },
-  requestId: 'request',
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
-const GONE = '30000000-0000-4000-8000-000000000001';
-const ACTIVE = '30000000-0000-4000-8000-000000000002';
-const purge = (tenantId: string) =>
-  engines.bus.publish([
-    {
-      id: `purged-${tenantId}`,
-      subject: tenantPurged.subject,
-      headers: { tenantId, requestId: 'purge', occurredAt: new Date().toISOString() },
-      data: { tenantId },
-    },
-  ]);
-
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'forgotten-'));
-  const config = parseConfig({
-    ...TEST_SETTINGS,
-    DATA_DIR: dataDir,
-    ALLOW_PRIVATE_TARGETS: 'true',
-  });
-  engines = await chosenEngines(await openEngines(config));
-  services = await startServices([didsService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
-});
-afterAll(async () => {
-  await services.close();
-  await engines.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-/** The tenants that have rows, by table. */
-const tenantsIn = async (running: RunningProjection<never>, tables: readonly string[]): Promise<string[][]> =>
-  Promise.all(
-    tables.map(async (table) => {
-      const rows = running.db as unknown as Kysely<{ [name: string]: { tenant_id: string } }>;
-      const found = await rows.selectFrom(table).select('tenant_id').distinct().orderBy('tenant_id').execute();
-      return found.map(({ tenant_id: tenantId }) => tenantId);
-    }),
-  );
-
-it("a purged tenant's rows are deleted and another's kept, also after a rebuild", async () => {
-  for (const tenantId of [GONE, ACTIVE]) {
-    const body = { method: 'key', options: { keyType: 'Ed25519' } } as never;
-    const { did } = await client.call(createDid, { body }, context(tenantId));
-    await new ServiceClient(engines.bus, 'issuance').call(
-      reserveIssuerKey,
-      { body: { did, configurationId: ACTIVE, algorithms: ['Ed25519'] } },
-      context(tenantId),
-    );
-  }
-  const models: [RunningProjection<never>, readonly string[]][] = [
-    [services.app.get(DidListsReadModel, { strict: false }).running as never, ['did', 'did_reservation']],
-  ];
-  for (const [running, tables] of models) {
-    await running.waitForHead(10_000);
-    for (const found of await tenantsIn(running, tables)) expect(found).toEqual([GONE, ACTIVE]);
-  }
-  await purge(GONE);
-  // The event may be delivered twice.
-  await purge(GONE);
-  const all = async () => (await Promise.all(models.map(([running, tables]) => tenantsIn(running, tables)))).flat();
-  await waitUntil(async () => (await all()).every((found) => !found.includes(GONE)));
-  expect(new Set((await all()).flat())).toEqual(new Set([ACTIVE]));
-  for (const [running] of models) await running.rebuild();
-  for (const found of await all()) expect(found).toEqual([ACTIVE]);
-  expect(engines.health.report().ready).toBe(true);
+describePurgedTenants({
+  service,
+  models: () => [[service.get(DidListsReadModel), 'did', 'did_reservation']],
+  fill: async (tenantId) => {
+    const body = { method: 'key', options: { keyType: 'Ed25519' } };
+    const { did } = await service.admin(createDid, { body }, tenantId);
+    await service
+      .clientOf('issuance')
+      .call(
+        reserveIssuerKey,
+        { body: { did, configurationId: randomUUID(), algorithms: ['Ed25519'] } },
+        service.asClient(tenantId),
+      );
+  },
 });

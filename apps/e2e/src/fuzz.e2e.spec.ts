@@ -6,7 +6,10 @@ import { AnswerCheck, type RawAnswer } from './fuzz/answers.js';
 import { callsOf, Values, type Call } from './fuzz/calls.js';
 import { DomainLog, exchange, Things, type SentRequest } from './fuzz/sender.js';
 import type { ApiName, DescribedOperation } from './fuzz/described-operations.js';
-import { clientOf, closeWorld, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
+import { clientOf, rightToken } from './registry/calls.js';
+import { closeWorld, openWorld } from './registry/open-world.js';
+import { ROWS } from './registry/rows.js';
+import type { World } from './registry/world.js';
 
 /** Requests of all operations together, at least. */
 const REQUESTS = 5000;

@@ -19,7 +19,11 @@ import {
 } from '@attestry/testing';
 import { makeHolder, makeProof } from './crash/wallet-proof.js';
 import { send } from './budget/send.js';
-import { clientOf, closeWorld, openWorld, rightToken, ROWS, takingUrl, type World } from './registry.rows.js';
+import { clientOf, rightToken } from './registry/calls.js';
+import { closeWorld, openWorld } from './registry/open-world.js';
+import { ROWS } from './registry/rows.js';
+import { takingUrl } from './registry/things.js';
+import type { World } from './registry/world.js';
 
 const LENGTH = 100_000;
 /** Times the work for four times the length. */

@@ -18,7 +18,11 @@ import { SignJWT } from 'jose';
 import { hostileProofs } from './budget/hostile-proofs.js';
 import { hostileRequests, type Hostile } from './budget/hostile-requests.js';
 import { send } from './budget/send.js';
-import { clientOf, closeWorld, jwtVcRequest, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
+import { clientOf, rightToken } from './registry/calls.js';
+import { closeWorld, openWorld } from './registry/open-world.js';
+import { ROWS } from './registry/rows.js';
+import { jwtVcRequest } from './registry/things.js';
+import type { World } from './registry/world.js';
 
 /** Times the work for four times the size. */
 const MOST_GROWTH = 6;

@@ -10,7 +10,10 @@ import {
   type OperationParts,
   type PlatformProcess,
 } from '@attestry/testing';
-import { clientOf, closeWorld, openWorld, rightToken, ROWS, type World } from './registry.rows.js';
+import { clientOf, rightToken } from './registry/calls.js';
+import { closeWorld, openWorld } from './registry/open-world.js';
+import { ROWS } from './registry/rows.js';
+import type { World } from './registry/world.js';
 
 const overHttp = OPERATIONS.filter(({ http }) => http !== undefined);
 /** A new list of the contract is among them. */

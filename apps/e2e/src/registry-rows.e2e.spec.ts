@@ -1,5 +1,5 @@
 import { waitUntil } from '@attestry/testing';
-import { openWorld } from './registry.rows.js';
+import { openWorld } from './registry/open-world.js';
 
 const handles = () => process.getActiveResourcesInfo().filter((name) => /^(TCPServer|UDP)/.test(name)).length;
 

@@ -16,17 +16,11 @@ import {
   type OperationParts,
   servedDocument,
 } from '@attestry/testing';
-import {
-  clientOf,
-  closeWorld,
-  connectPerson,
-  openWorld,
-  rightToken,
-  ROWS,
-  snapshot,
-  type Row,
-  type World,
-} from './registry.rows.js';
+import { clientOf, rightToken, snapshot } from './registry/calls.js';
+import { closeWorld, connectPerson, openWorld } from './registry/open-world.js';
+import type { Row } from './registry/row.js';
+import { ROWS } from './registry/rows.js';
+import type { World } from './registry/world.js';
 import { exampleOf, shapesOf } from './response-examples.js';
 
 const overHttp = OPERATIONS.filter(({ http }) => http !== undefined);

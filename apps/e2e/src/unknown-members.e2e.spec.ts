@@ -1,7 +1,10 @@
 /** @engines embedded */
 import { nestedTypeOf, OPERATIONS, refusesUnknown, rulesOf, type DtoClass, type Operation } from '@attestry/contracts';
 import { pathOf, PLATFORM_START_MS, waitUntil, type Answer, type OperationParts } from '@attestry/testing';
-import { clientOf, closeWorld, openWorld, rightToken, ROWS, snapshot, type World } from './registry.rows.js';
+import { clientOf, rightToken, snapshot } from './registry/calls.js';
+import { closeWorld, openWorld } from './registry/open-world.js';
+import { ROWS } from './registry/rows.js';
+import type { World } from './registry/world.js';
 
 // Everything is derived from the registry and its rows: an operation added later is tested without a new line here.
 

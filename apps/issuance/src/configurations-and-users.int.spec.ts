@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   AppError,
   callersOf,
@@ -29,7 +28,6 @@ import {
   type Operation,
   type OperationContext,
   type PageOf,
-  type ReleaseIssuerKeyRequest,
   type ReserveIssuerKeyRequest,
   type TenantContext,
   type User,
@@ -38,19 +36,10 @@ import {
   type WebSemanticConfigurationRequest,
 } from '@attestry/contracts';
 import { ERASED } from '@attestry/keys';
-import type { FeedMessage, Reply } from '@attestry/messaging';
-import {
-  eventContext,
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { restoreKeys, TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import type { FeedMessage } from '@attestry/messaging';
+import { eventContext, type RequestOf } from '@attestry/service-kit';
+import { restoreKeys, waitUntil } from '@attestry/testing';
+import { refusal, ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import { ContextLoader } from './vocabularies/contexts/context-loader.js';
 import type { LdpVcContent } from './formats/ldp-vc/ldp-vc.decisions.js';
 import jsonld from 'jsonld';
@@ -71,7 +60,7 @@ const BETA = { id: '10000000-0000-4000-8000-00000000000b', name: 'beta' };
 const UNKNOWN_ID = '99999999-9999-4999-8999-999999999999';
 const DID = 'did:web:acme.example';
 
-const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+const clock = stoppedClock();
 
 /** A simulated dids service. */
 const dids = {
@@ -80,42 +69,26 @@ const dids = {
   failReleases: 0,
 };
 
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
+const service = new ServiceUnderTest(issuanceService, { settings: { ALLOW_PRIVATE_TARGETS: 'true' }, clock });
+service.answer(reserveIssuerKey, ({ body }) => {
+  dids.requested.push(body);
+  if (body.did === 'did:web:other.example') {
+    const details = [{ msg: 'Invalid value', param: body.member ?? 'issuerDid', location: 'body' as const }];
+    throw new AppError('invalid', 'Validation Error', { details });
+  }
+  dids.reservations.set(body.configurationId, DID);
+  return { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: UNKNOWN_ID, algorithm: body.algorithms[0]! };
+});
+service.answer(releaseIssuerKey, ({ body }) => {
+  if (dids.failReleases-- > 0) throw new AppError('unavailable', 'later');
+  if (dids.reservations.get(body.configurationId) === body.did) dids.reservations.delete(body.configurationId);
+});
 
 const open = async () => {
-  const config = parseConfig({
-    DATA_DIR: dataDir,
-    ALLOW_PRIVATE_TARGETS: 'true',
-    ...TEST_SETTINGS,
-  });
-  engines = await chosenEngines(await openEngines(config, { clock }));
-  engines.bus.serve(reserveIssuerKey.subject, async (data): Promise<Reply> => {
-    const { body } = data as { body: ReserveIssuerKeyRequest };
-    dids.requested.push(body);
-    if (body.did === 'did:web:other.example') {
-      const details = [{ msg: 'Invalid value', param: body.member ?? 'issuerDid', location: 'body' as const }];
-      return { ok: false, error: new AppError('invalid', 'Validation Error', { details }).toWire() };
-    }
-    dids.reservations.set(body.configurationId, DID);
-    const [algorithm] = body.algorithms;
-    return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: UNKNOWN_ID, algorithm } };
-  });
-  engines.bus.serve(releaseIssuerKey.subject, async (data): Promise<Reply> => {
-    const { body } = data as { body: ReleaseIssuerKeyRequest };
-    if (dids.failReleases-- > 0) return { ok: false, error: new AppError('unavailable', 'later').toWire() };
-    if (dids.reservations.get(body.configurationId) === body.did) dids.reservations.delete(body.configurationId);
-    return { ok: true, data: undefined };
-  });
-  services = await startServices([issuanceService], engines);
-  await until(() => engines.health.report().ready);
+  await service.open();
+  await until(() => service.engines.health.report().ready);
 };
-
-const close = async () => {
-  await services.close();
-  await engines.close();
-};
+const close = () => service.close();
 
 const context = (operation: Operation, tenant = ACME): OperationContext & { tenant: TenantContext } => ({
   tenant: {
@@ -131,29 +104,16 @@ const context = (operation: Operation, tenant = ACME): OperationContext & { tena
 });
 
 const call = async <T>(operation: Operation, request: object, tenant = ACME): Promise<T> =>
-  (await new ServiceClient(engines.bus, callersOf(operation)[0]!).call(
-    operation,
-    request as Partial<RequestOf<Operation>>,
-    context(operation, tenant),
-  )) as T;
+  (await service
+    .clientOf(callersOf(operation)[0]!)
+    .call(operation, request as Partial<RequestOf<Operation>>, context(operation, tenant))) as T;
 
-const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
-  const outcome = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (!(outcome instanceof AppError)) throw new Error(`not refused: ${String(outcome)}`);
-  return outcome;
-};
 const paramsOf = async (promise: Promise<unknown>): Promise<string[]> => {
   const error = await refusal(promise);
   expect(error.kind).toBe('invalid');
   return (error.details ?? []).map(({ param }) => param);
 };
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const end = Date.now() + 15_000; !(await condition()); await pause(10))
-    if (Date.now() > end) throw new Error('the condition was never met');
-};
+const until = (condition: () => boolean | Promise<boolean>) => waitUntil(condition, { intervalMs: 10 });
 
 let serial = 0;
 const body = (more: Partial<WebSemanticConfigurationRequest> = {}): WebSemanticConfigurationRequest => ({
@@ -164,14 +124,8 @@ const body = (more: Partial<WebSemanticConfigurationRequest> = {}): WebSemanticC
   ...more,
 });
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'issuance-'));
-  await open();
-});
-afterAll(async () => {
-  await close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+beforeAll(() => open());
+afterAll(() => service.remove());
 
 describe.each([
   ['web-semantic', webSemanticConfigurations, jwtVcConfigurations, ['Ed25519']],
@@ -204,7 +158,7 @@ describe.each([
     expect(replaced).not.toHaveProperty('description');
     expect(replaced).not.toHaveProperty('expiresIn');
     expect(await call(operations.list, { query: { type } })).toEqual({ data: [replaced] });
-    const rows = await services.app.get(ConfigurationsReadModel, { strict: false }).listAll(ACME.id);
+    const rows = await service.get(ConfigurationsReadModel).listAll(ACME.id);
     expect(rows.find(({ id }) => id === created.id)?.version).toBe(2);
     expect(await paramsOf(call(operations.update, { params, body: body() }))).toEqual(['type']);
     expect(
@@ -273,7 +227,7 @@ describe.each([
   it('take over the type of an owner that was never created, after a minute', async () => {
     const type = `Orphan${++serial}`;
     const format = operations === webSemanticConfigurations ? 'ldp_vc' : 'jwt_vc_json';
-    await engines.streams.runDecision(
+    await service.engines.streams.runDecision(
       credentialType,
       credentialType.stream(ACME.id, format, type),
       (state) => credentialType.claim(state, { owner: UNKNOWN_ID }, { now: clock.now().toISOString() }),
@@ -453,7 +407,7 @@ describe('JSON-LD contexts', () => {
     return base + path;
   };
   const pinnedBy = async (id: string, tenant = ACME) => {
-    const all = await services.app.get(ConfigurationsReadModel, { strict: false }).listAll(tenant.id);
+    const all = await service.get(ConfigurationsReadModel).listAll(tenant.id);
     return (all.find((configuration) => configuration.id === id)!.content as LdpVcContent).contexts;
   };
 
@@ -470,7 +424,7 @@ describe('JSON-LD contexts', () => {
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
   it("serves the platform's immutable context", async () => {
-    const url = engines.config.contextUrl;
+    const url = service.engines.config.contextUrl;
     expect(await call(retrieveContext, {})).toEqual({
       $http: {
         headers: { 'access-control-allow-origin': '*' },
@@ -490,14 +444,14 @@ describe('JSON-LD contexts', () => {
     const pinned = await pinnedBy(id);
     expect(pinned).toEqual([{ url, sha256: expect.stringMatching(/^[\w-]{43}$/) }]);
 
-    const loader = new ContextLoader(engines.streams, engines.config);
+    const loader = new ContextLoader(service.engines.streams, service.engines.config);
     const stored = await loader.pinnedTexts([...pinned, { url: CREDENTIALS_V2, sha256: 'x' }]);
     expect([...stored]).toEqual([[url, '{"@context":{"given_name":"https://schema.org/givenName"}}']]);
     const documentAt = (at: string) => loader.bundledAt(at) ?? (JSON.parse(stored.get(at)!) as object);
 
     const [expanded] = (await jsonld.expand(
       {
-        '@context': [CREDENTIALS_V2, engines.config.contextUrl, url],
+        '@context': [CREDENTIALS_V2, service.engines.config.contextUrl, url],
         type: ['VerifiableCredential', 'Anything'],
         issuer: DID,
         credentialSubject: { given_name: 'Ada', another: 1 },
@@ -508,7 +462,10 @@ describe('JSON-LD contexts', () => {
       },
     )) as Record<string, Record<string, unknown>[]>[];
     const subject = expanded!['https://www.w3.org/2018/credentials#credentialSubject']![0]!;
-    expect(Object.keys(subject)).toEqual([`${engines.config.contextUrl}#another`, 'https://schema.org/givenName']);
+    expect(Object.keys(subject)).toEqual([
+      `${service.engines.config.contextUrl}#another`,
+      'https://schema.org/givenName',
+    ]);
 
     // The address may answer something else by now: a replacement keeps the document.
     serve(path, JSON.stringify({ '@context': { given_name: 'https://example.com/changed' } }));
@@ -569,7 +526,7 @@ describe('JSON-LD contexts', () => {
     ],
     ['a container that is none', () => serve('/container', '{"@context":{"a":{"@id":"urn:a","@container":{}}}}')],
     ['the context every credential has', () => CREDENTIALS_V2],
-    ["the platform's own", () => engines.config.contextUrl],
+    ["the platform's own", () => service.engines.config.contextUrl],
     ['the one of the other data model', () => 'https://www.w3.org/2018/credentials/v1'],
     ['no address', () => 'context'],
     ['a query', () => `${base}/good?x=1`],
@@ -610,11 +567,11 @@ describe('users', () => {
   const claims = { given_name: 'Ada', address: { formatted: 'London' } };
   const create = (request: object = { claims }, tenant = ACME) => call<User>(createUser, { body: request }, tenant);
   const sealedOf = async (id: string): Promise<string> => {
-    const [event] = await engines.events.readStream(userStream(ACME.id, id));
+    const [event] = await service.engines.events.readStream(userStream(ACME.id, id));
     return (event!.data as { sealedClaims: string }).sealedClaims;
   };
   const append = (sessionId: string, event: IssuanceSessionEvent) =>
-    engines.streams.runDecision(
+    service.engines.streams.runDecision(
       issuanceSession,
       issuanceSessionStream(ACME.id, sessionId),
       () => [event],
@@ -640,7 +597,7 @@ describe('users', () => {
         ...more,
       },
     });
-  const users = () => services.app.get(UsersReadModel, { strict: false });
+  const users = () => service.get(UsersReadModel);
 
   it('are created, retrieved, listed and deleted', async () => {
     const created = await create();
@@ -675,11 +632,12 @@ describe('users', () => {
   it('keep replaced claims sealed, old and new, and lose all of them when deleted', async () => {
     const { id } = await create({ claims: { secret: 'canary-1' } });
     await update(id, { claims: { secret: 'canary-2' } });
-    const stored = await engines.events.readStream(userStream(ACME.id, id));
+    const stored = await service.engines.events.readStream(userStream(ACME.id, id));
     expect(stored.map(({ type }) => type)).toEqual(['UserCreated', 'UserClaimsReplaced']);
     expect(JSON.stringify(stored)).not.toContain('canary');
     const sealed = stored.map(({ data }) => (data as { sealedClaims: string }).sealedClaims);
-    const opened = () => Promise.all(sealed.map((text) => engines.vault.sealing.openSealed(ACME.id, 'user', text)));
+    const opened = () =>
+      Promise.all(sealed.map((text) => service.engines.vault.sealing.openSealed(ACME.id, 'user', text)));
     expect(await opened()).toEqual(['{"secret":"canary-1"}', '{"secret":"canary-2"}']);
     await call(deleteUser, { params: { id } });
     expect(await opened()).toEqual([ERASED, ERASED]);
@@ -695,9 +653,9 @@ describe('users', () => {
     expect((await refusal(update(UNKNOWN_ID, { claims }))).code).toBe('NotFound');
     expect(await call(retrieveUser, { params: { id } })).toEqual({ id, claims });
     // Keys are destroyed before the event is written.
-    await engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
+    await service.engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
     expect((await refusal(update(id, { claims }))).code).toBe('NotFound');
-    expect(await engines.events.readStream(userStream(ACME.id, id))).toHaveLength(1);
+    expect(await service.engines.events.readStream(userStream(ACME.id, id))).toHaveLength(1);
     await call(deleteUser, { params: { id } });
   });
 
@@ -707,7 +665,7 @@ describe('users', () => {
     await Promise.all(wanted.map((own) => update(id, { claims: own })));
     const { claims: left } = await call<User>(retrieveUser, { params: { id } });
     expect(wanted).toContainEqual(left);
-    expect(await engines.events.readStream(userStream(ACME.id, id))).toHaveLength(6);
+    expect(await service.engines.events.readStream(userStream(ACME.id, id))).toHaveLength(6);
   });
 
   it('belong to one tenant', async () => {
@@ -733,12 +691,17 @@ describe('users', () => {
     const { id } = await create({ claims: { secret: 'canary-4711' } });
     const sealed = await sealedOf(id);
     expect(sealed).not.toContain('canary');
-    expect(JSON.parse((await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)) as string)).toEqual({
+    expect(JSON.parse((await service.engines.vault.sealing.openSealed(ACME.id, 'user', sealed)) as string)).toEqual({
       secret: 'canary-4711',
     });
     // A session of the user has claims under a separate key.
     const sessionId = '33333333-3333-4333-8333-333333333333';
-    const held = engines.vault.sealing.storeWithNewKey(ACME.id, 'session', sessionId, '{"secret":"canary-4712"}');
+    const held = service.engines.vault.sealing.storeWithNewKey(
+      ACME.id,
+      'session',
+      sessionId,
+      '{"secret":"canary-4712"}',
+    );
     await held.newKey.store();
     await append(sessionId, {
       type: 'OfferCreated',
@@ -762,15 +725,15 @@ describe('users', () => {
     });
 
     await call(deleteUser, { params: { id } });
-    expect(await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);
-    expect(await engines.vault.sealing.openStored(ACME.id, 'session', held.stored)).toEqual(ERASED);
-    const { state } = await engines.streams.load(user, userStream(ACME.id, id));
+    expect(await service.engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);
+    expect(await service.engines.vault.sealing.openStored(ACME.id, 'session', held.stored)).toEqual(ERASED);
+    const { state } = await service.engines.streams.load(user, userStream(ACME.id, id));
     expect(state).toEqual({ status: 'deleted' });
   });
 
   it('do not exist once their key is destroyed, even before the event', async () => {
     const { id } = await create();
-    await engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
+    await service.engines.vault.sealing.destroyDataKeys(ACME.id, [id]);
     expect((await refusal(call(retrieveUser, { params: { id } }))).code).toBe('NotFound');
     expect((await call<PageOf<User>>(listUsers, {})).data.map((entry) => entry.id)).not.toContain(id);
     await call(deleteUser, { params: { id } });
@@ -778,7 +741,7 @@ describe('users', () => {
 
   it('list the metadata of their credentials, oldest first, until they are deleted', async () => {
     const facts: FeedMessage[] = [];
-    const consumer = engines.bus.consume(
+    const consumer = service.engines.bus.consume(
       { name: 'test.facts', subjects: [credentialIssued.subject, userDeleted.subject], start: 'new' },
       async (messages) => void facts.push(...messages),
     );
@@ -847,7 +810,7 @@ describe('users', () => {
       sessionId: ids[0],
       issuedAt: expect.any(String),
     });
-    const [stored] = await engines.events.readStream(issuanceSessionStream(ACME.id, ids[0]!));
+    const [stored] = await service.engines.events.readStream(issuanceSessionStream(ACME.id, ids[0]!));
     expect(mine[0]!.id).toBe(stored!.id);
     await consumer.close();
   });
@@ -855,7 +818,7 @@ describe('users', () => {
   it('rebuild to the same lists', async () => {
     const before = [await call(listUsers, {}), await call(webSemanticConfigurations.list, {})];
     await users().running.rebuild();
-    await services.app.get(ConfigurationsReadModel, { strict: false }).running.rebuild();
+    await service.get(ConfigurationsReadModel).running.rebuild();
     expect([await call(listUsers, {}), await call(webSemanticConfigurations.list, {})]).toEqual(before);
   });
 
@@ -865,16 +828,16 @@ describe('users', () => {
     const sealed = await sealedOf(id);
     await close();
     const backup = await mkdtemp(join(tmpdir(), 'issuance-backup-'));
-    await cp(join(dataDir, 'events.db'), join(backup, 'events.db'));
+    await cp(join(service.folder, 'events.db'), join(backup, 'events.db'));
 
     await open();
     await call(deleteUser, { params: { id } });
     await close();
 
-    restoreKeys(join(dataDir, 'events.db'), join(backup, 'events.db'));
+    restoreKeys(join(service.folder, 'events.db'), join(backup, 'events.db'));
     await rm(backup, { recursive: true });
     await open();
-    expect(await engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);
+    expect(await service.engines.vault.sealing.openSealed(ACME.id, 'user', sealed)).toEqual(ERASED);
     expect(await call(retrieveUser, { params: { id: kept.id } })).toEqual(kept);
   });
 });

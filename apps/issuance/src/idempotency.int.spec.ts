@@ -1,7 +1,4 @@
 /** @engines embedded postgres */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   createDocumentSigner,
   createIaca,
@@ -16,42 +13,29 @@ import {
   reserveIssuerKey,
   retrieveBrand,
   webSemanticConfigurations,
-  type ContextOf,
 } from '@attestry/contracts';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { CustomerIaca, TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines, describeIdempotency } from '@attestry/testing/services';
+import { CustomerIaca } from '@attestry/testing';
+import { describeIdempotency, ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import { issuanceService } from './index.js';
 
-const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
 const TENANT = '10000000-0000-4000-8000-00000000000a';
 const DID = 'did:web:acme.example';
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+const service = new ServiceUnderTest(issuanceService, { clock: stoppedClock() });
+service.answer(reserveIssuerKey, ({ body: { algorithms } }) => ({
+  did: DID,
+  verificationMethod: `${DID}#k1`,
+  kmsKeyId: TENANT,
+  algorithm: algorithms[0]!,
+}));
+service.answer(retrieveBrand, () => ({}));
+service.answer(releaseIssuerKey, () => undefined);
+let configurationId: string;
 let serial = 0;
 
-const context = (
-  clientId = 'one',
-  idempotencyKey?: string,
-  operation = 'test',
-  tenantId = TENANT,
-): ContextOf<typeof createUser> => ({
-  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-  caller: { kind: 'client', clientId },
-  requestId: `request${++serial}`,
-  operation,
-  deadline: Date.now() + 20_000,
-  ...(idempotencyKey !== undefined && { idempotencyKey }),
-});
+/** A call of a client with a key. */
+const keyed = (key: string, clientId = 'one') =>
+  ({ caller: { kind: 'client', clientId }, idempotencyKey: key }) as const;
+
 const configuration = (type: string) => ({
   type,
   name: 'Membership',
@@ -60,39 +44,19 @@ const configuration = (type: string) => ({
 });
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'idempotency-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir });
-  engines = await chosenEngines(await openEngines(config, { clock }));
-  // A simulated dids service.
-  engines.bus.serve(reserveIssuerKey.subject, async (data) => {
-    const [algorithm] = (data as { body: { algorithms: string[] } }).body.algorithms;
-    return { ok: true, data: { did: DID, verificationMethod: `${DID}#k1`, kmsKeyId: TENANT, algorithm } };
-  });
-  engines.bus.serve(retrieveBrand.subject, async () => ({ ok: true, data: {} }));
-  engines.bus.serve(releaseIssuerKey.subject, async () => ({ ok: true, data: undefined }));
-  services = await startServices([issuanceService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
-  const { create } = jwtVcConfigurations;
-  configurationId = (
-    await client.call(create, { body: configuration('Offered') }, context('one', undefined, create.name))
-  ).id;
+  await service.open();
+  configurationId = (await service.admin(jwtVcConfigurations.create, { body: configuration('Offered') }, TENANT)).id;
 });
-afterAll(async () => {
-  await services.close();
-  await engines.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
-let configurationId: string;
+afterAll(() => service.remove());
 
 describeIdempotency('creating a user', {
-  engines: () => engines,
-  clock,
+  service,
   category: 'user',
   made: 'UserCreated',
   thing:
     () =>
     ({ key, by, other }) =>
-      client.call(createUser, { body: { claims: { name: other ? 'Eve' : 'Ada' } } }, context(by, key)),
+      service.admin(createUser, { body: { claims: { name: other ? 'Eve' : 'Ada' } } }, TENANT, keyed(key, by)),
 });
 
 describe.each([
@@ -100,31 +64,25 @@ describe.each([
   ['jwt-vc', jwtVcConfigurations.create],
 ] as const)('%s', (_profile, create) => {
   describeIdempotency('creating a configuration', {
-    engines: () => engines,
-    clock,
+    service,
     category: 'credentialConfiguration',
     made: 'CredentialConfigurationCreated',
     thing: () => {
       const type = `Type${++serial}`;
       return ({ key, by, other }) =>
-        client.call(
-          create,
-          { body: configuration(other ? `${type}Other` : type) } as never,
-          context(by, key, create.name),
-        );
+        service.admin(create, { body: configuration(other ? `${type}Other` : type) } as never, TENANT, keyed(key, by));
     },
   });
 });
 
 describeIdempotency('creating an offer', {
-  engines: () => engines,
-  clock,
+  service,
   category: 'issuanceSession',
   made: 'OfferCreated',
   thing:
     () =>
     ({ key, by, other }) =>
-      client.call(
+      service.admin(
         createPreAuthorizedOffer,
         {
           body: {
@@ -134,13 +92,13 @@ describeIdempotency('creating an offer', {
             transactionCodeConfiguration: { inputMode: 'text' },
           },
         } as never,
-        context(by, key),
+        TENANT,
+        keyed(key, by),
       ),
 });
 
 describeIdempotency('creating an offer of the authorization code flow', {
-  engines: () => engines,
-  clock,
+  service,
   category: 'authorizationOffer',
   made: 'AuthorizationOfferCreated',
   thing:
@@ -148,7 +106,7 @@ describeIdempotency('creating an offer of the authorization code flow', {
     ({ key, by, other }) => {
       const claimSets = [{ claims: { given_name: other ? 'Eve' : 'Ada' } }];
       const credentials = [{ credentialConfigurationId: configurationId, claimSets }];
-      return client.call(createOffer, { body: { credentials } } as never, context(by, key, createOffer.name));
+      return service.admin(createOffer, { body: { credentials } } as never, TENANT, keyed(key, by));
     },
 });
 
@@ -156,50 +114,45 @@ describeIdempotency('creating an offer of the authorization code flow', {
 const newTenant = () => `11${String(++serial).padStart(6, '0')}-0000-4000-8000-00000000000b`;
 
 describeIdempotency('creating an IACA', {
-  engines: () => engines,
-  clock,
+  service,
   category: 'mobileCertificates',
   made: 'IacaCreated',
   thing: () => {
     const tenantId = newTenant();
     return ({ key, by, other }) =>
-      client.call(
-        createIaca,
-        { body: { commonName: other ? 'Other' : 'Roads' } },
-        context(by, key, createIaca.name, tenantId),
-      );
+      service.admin(createIaca, { body: { commonName: other ? 'Other' : 'Roads' } }, tenantId, keyed(key, by));
   },
 });
 
 describeIdempotency('creating a status list configuration', {
-  engines: () => engines,
-  clock,
+  service,
   category: 'statusListConfigurations',
   made: 'StatusListConfigurationCreated',
   thing: () => {
     const tenantId = newTenant();
     const durations = { timeToLiveDuration: { days: 1 }, expiryDuration: { days: 2 } };
     return ({ key, by, other }) =>
-      client.call(
+      service.admin(
         createStatusListConfiguration,
         { body: { docType: other ? 'org.example.other' : 'org.example.card', ...durations } },
-        context(by, key, createStatusListConfiguration.name, tenantId),
+        tenantId,
+        keyed(key, by),
       );
   },
 });
 
 describeIdempotency('registering a wallet', {
-  engines: () => engines,
-  clock,
+  service,
   category: 'wallets',
   made: 'WalletRegistered',
   thing: () => {
     const tenantId = newTenant();
     return ({ key, by, other }) =>
-      client.call(
+      service.admin(
         createWallet,
         { body: { name: 'W', clientId: other ? 'other' : 'city', redirectUris: ['https://wallet.example/back'] } },
-        context(by, key, createWallet.name, tenantId),
+        tenantId,
+        keyed(key, by),
       );
   },
 });
@@ -209,7 +162,7 @@ describe('with unmanaged IACAs', () => {
   const registered: { tenantId: string; iacaIds: [string, string] }[] = [];
   beforeAll(async () => {
     // Their certificates are valid now.
-    clock.time = Math.max(clock.time, Date.now() + 1000);
+    service.ahead += Math.max(0, Date.now() + 1000 - service.now().getTime());
     for (let n = 0; n < 32; n++) {
       const tenantId = newTenant();
       registered.push({ tenantId, iacaIds: [await registerIaca(tenantId), await registerIaca(tenantId)] });
@@ -221,17 +174,17 @@ describe('with unmanaged IACAs', () => {
     ['a status list signer', createStatusListSigner],
   ])('of which each has signers', (what, operation) => {
     describeIdempotency(`creating ${what}`, {
-      engines: () => engines,
-      clock,
+      service,
       category: 'mobileCertificates',
       made: 'DocumentSignerRequested',
       thing: () => {
         const { tenantId, iacaIds } = registered.pop()!;
         return ({ key, by, other }) =>
-          client.call(
+          service.admin(
             operation as typeof createDocumentSigner,
             { body: { iacaId: iacaIds[other ? 1 : 0] } },
-            context(by, key, operation.name, tenantId),
+            tenantId,
+            keyed(key, by),
           );
       },
     });
@@ -239,7 +192,5 @@ describe('with unmanaged IACAs', () => {
 });
 const registerIaca = async (tenantId: string): Promise<string> => {
   const { certificatePem } = await CustomerIaca.create();
-  return (
-    await client.call(createIaca, { body: { certificatePem } }, context('one', undefined, createIaca.name, tenantId))
-  ).id;
+  return (await service.admin(createIaca, { body: { certificatePem } }, tenantId)).id;
 };

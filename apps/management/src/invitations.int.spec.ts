@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   acceptInvitation,
@@ -10,81 +9,51 @@ import {
   inviteMember,
   resendInvitation,
   type AppError,
-  type ManagementCaller,
-  type ManagementContext,
 } from '@attestry/contracts';
 import { Streams } from '@attestry/event-store';
 import { isErased } from '@attestry/keys';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { MailReceiver, TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { MailReceiver, waitUntil } from '@attestry/testing';
+import { ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import { managementService } from './index.js';
 import { tenantStream } from './tenants/tenant/tenant.state.js';
 
 const START_MS = 120_000;
-const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
-
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+const clock = stoppedClock();
+const service = new ServiceUnderTest(managementService, { settings: { BASE_DOMAIN: 'one.example' }, clock });
 let environmentId: string;
 let tenantId: string;
 let mail: MailReceiver;
 let counter = 0;
 
-const start = async (env: Record<string, string>): Promise<void> => {
-  const base = { ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' };
-  const config = parseConfig({ ...base, ...env });
-  environmentId = config.environments[0]!.id;
-  engines = await chosenEngines(await openEngines(config, { clock }));
-  services = await startServices([managementService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
-};
-const stop = async (): Promise<void> => {
-  await services.close();
-  await engines.close();
-};
+const start = (settings: Record<string, string>) => service.open({ settings });
+const stop = () => service.close();
 const unique = (stem: string) => `${stem}${(++counter).toString(36)}`;
 const freshEmail = () => `${unique('guest-')}@people.example`;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'invitations-'));
   mail = await MailReceiver.start();
   await start({ SMTP_URL: mail.url, MAIL_FROM: 'Attestry <hello@one.example>' });
+  environmentId = service.config.environments[0]!.id;
   const body = { subdomain: 'mailing', name: 'Acme & <b>Sons</b>', environmentId };
-  tenantId = (await client.call(createTenant, { body }, boss())).id;
+  tenantId = (await service.client.call(createTenant, { body }, boss())).id;
 }, START_MS);
 afterAll(async () => {
-  await stop();
+  await service.remove();
   await mail.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
-const context = <C extends ManagementCaller>(caller: C): ManagementContext & { caller: C } => ({
-  caller,
-  requestId: 'request',
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
+const { asManagement: context } = service;
 const boss = () => context({ kind: 'management', clientId: 'boss' });
 const invite = (email: string) =>
-  client.call(inviteMember, { params: { tenantId }, body: { email, roles: ['issuer'] } }, boss());
+  service.client.call(inviteMember, { params: { tenantId }, body: { email, roles: ['issuer'] } }, boss());
 const accept = async (link: URL) => {
   const body = { issuer: 'https://login.example', subject: unique('sub-') };
-  const { userId } = await client.call(admitUser, { body }, boss());
+  const { userId } = await service.client.call(admitUser, { body }, boss());
   const token = link.searchParams.get('token')!;
-  return client.call(acceptInvitation, { body: { token } }, context({ kind: 'user', userId }));
+  return service.client.call(acceptInvitation, { body: { token } }, context({ kind: 'user', userId }));
 };
 const sealedSecrets = async (): Promise<string[]> => {
-  const events = await engines.events.readStream(tenantStream(tenantId), { from: 0, limit: 500 });
+  const events = await service.engines.events.readStream(tenantStream(tenantId), { from: 0, limit: 500 });
   return events.flatMap(({ type, data }) =>
     type === 'MemberInvited' ? [(data as { sealedSecret: string }).sealedSecret] : [],
   );
@@ -126,9 +95,12 @@ describe('the e-mail of an invitation', () => {
     await invite(email);
     await mail.linkTo(email);
     const sealed = (await sealedSecrets()).at(-1)!;
-    await waitUntil(async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)), {
-      what: 'the key of the secret destroyed',
-    });
+    await waitUntil(
+      async () => isErased(await service.engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
+      {
+        what: 'the key of the secret destroyed',
+      },
+    );
   });
 
   it('waits while the server closes connections, and is sent once the server accepts it', async () => {
@@ -138,7 +110,7 @@ describe('the e-mail of an invitation', () => {
     await invite(email);
     await waitUntil(() => mail.refused > refusals + 1, { what: 'a second try' });
     expect(mail.to(email)).toEqual([]);
-    expect(engines.health.report().ready).toBe(true);
+    expect(service.engines.health.report().ready).toBe(true);
     mail.answer = 250;
     await mail.linkTo(email);
   });
@@ -157,7 +129,7 @@ describe('the e-mail of an invitation', () => {
     const { refused } = mail;
     clock.time += 30_000;
     await waitUntil(() => mail.refused === refused + 1, { what: 'a second try' });
-    expect(engines.health.report().ready).toBe(true);
+    expect(service.engines.health.report().ready).toBe(true);
     mail.answers.delete(deferred);
     await waitUntil(
       () => {
@@ -168,9 +140,12 @@ describe('the e-mail of an invitation', () => {
     );
     expect(await accept(await mail.linkTo(deferred))).toMatchObject({ tenantId });
     const sealed = (await sealedSecrets()).at(-4)!;
-    await waitUntil(async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)), {
-      what: 'the key of the secret destroyed',
-    });
+    await waitUntil(
+      async () => isErased(await service.engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
+      {
+        what: 'the key of the secret destroyed',
+      },
+    );
   });
 
   it('waits while the server refuses the sender, which the operator must correct', async () => {
@@ -206,7 +181,7 @@ describe('the e-mail of an invitation', () => {
     const { userId } = await invite(withdrawn);
     await invite(replaced);
     await invite(replaced);
-    await client.call(deleteMembership, { params: { tenantId, userId } }, boss());
+    await service.client.call(deleteMembership, { params: { tenantId, userId } }, boss());
     const last = freshEmail();
     await invite(last);
     await mail.linkTo(last);
@@ -220,9 +195,9 @@ describe('the e-mail of an invitation', () => {
 
   it('contains the tenant name without characters that break lines or change the text direction', async () => {
     const body = { subdomain: 'hidden', name: 'Acme\u202e gro.live\u2066 \u200f\u061c\u2028Sons', environmentId };
-    const { id } = await client.call(createTenant, { body }, boss());
+    const { id } = await service.client.call(createTenant, { body }, boss());
     const email = freshEmail();
-    await client.call(inviteMember, { params: { tenantId: id }, body: { email, roles: ['issuer'] } }, boss());
+    await service.client.call(inviteMember, { params: { tenantId: id }, body: { email, roles: ['issuer'] } }, boss());
     await mail.linkTo(email);
     const [sent] = mail.to(email);
     expect(sent!.subject).toBe('Invitation to join Acme gro.live Sons');
@@ -259,7 +234,7 @@ describe('the e-mail of an invitation', () => {
       await start({});
       const email = freshEmail();
       await invite(email);
-      const folder = join(dataDir, 'mail');
+      const folder = join(service.folder, 'mail');
       const name = await waitUntil(async () => (await readdir(folder)).find((it) => it.endsWith('.eml')), {
         what: 'an e-mail in the folder',
       });
@@ -275,14 +250,14 @@ describe('the e-mail of an invitation', () => {
 describe('the number of e-mails', () => {
   const HOUR = 3_600_000;
   const invitedOf = async (id: string) => {
-    const events = await engines.events.readStream(tenantStream(id), { from: 0, limit: 500 });
+    const events = await service.engines.events.readStream(tenantStream(id), { from: 0, limit: 500 });
     return events.filter(({ type }) => type === 'MemberInvited');
   };
   const inviteTo = (id: string, email: string) =>
-    client.call(inviteMember, { params: { tenantId: id }, body: { email, roles: ['issuer'] } }, boss());
+    service.client.call(inviteMember, { params: { tenantId: id }, body: { email, roles: ['issuer'] } }, boss());
   const newTenant = async () => {
     const body = { subdomain: unique('limited-'), environmentId };
-    return (await client.call(createTenant, { body }, boss())).id;
+    return (await service.client.call(createTenant, { body }, boss())).id;
   };
   const refusalOf = async (call: Promise<unknown>): Promise<AppError> => {
     const error = await call.then(
@@ -303,7 +278,9 @@ describe('the number of e-mails', () => {
     const name = unique('bombed-');
     const { userId } = await inviteTo(one, `${name}@people.example`);
     const resends = await Promise.allSettled(
-      Array.from({ length: 60 }, () => client.call(resendInvitation, { params: { tenantId: one, userId } }, boss())),
+      Array.from({ length: 60 }, () =>
+        service.client.call(resendInvitation, { params: { tenantId: one, userId } }, boss()),
+      ),
     );
     expect(resends.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
     const refused = resends.flatMap((it) => (it.status === 'rejected' ? [it.reason as AppError] : []));
@@ -326,7 +303,7 @@ describe('the number of e-mails', () => {
   it('does not include an invitation that is refused after it was counted', async () => {
     const [one, other] = [await newTenant(), await newTenant()];
     const email = freshEmail();
-    const streams = services.app.get(Streams, { strict: false });
+    const streams = service.get(Streams);
     const before = streams.runDecision.bind(streams) as (...given: unknown[]) => Promise<unknown>;
     const runDecision = (...given: unknown[]) =>
       given[1] === tenantStream(one) ? Promise.reject(invalidBody('email', 'is already a member')) : before(...given);

@@ -1,6 +1,5 @@
 /** @engines embedded postgres */
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose';
 import {
@@ -33,20 +32,10 @@ import {
   type PageOf,
   type Role,
   type Tenant,
-  type WireAppError,
 } from '@attestry/contracts';
-import type { Aggregate, DomainEvent, EventContext, RecordedEvent } from '@attestry/event-store';
-import type { FeedMessage } from '@attestry/messaging';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import type { Aggregate, DomainEvent, EventContext } from '@attestry/event-store';
+import { waitUntil } from '@attestry/testing';
+import { refusal, ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import {
   FIRST_MANAGEMENT_CLIENT_FILE,
   managementClientOutcome,
@@ -74,59 +63,29 @@ const MANAGEMENT = 'http://management.one.example:8080';
 const AUTH_ONE = 'http://auth.one.example:8080';
 const AUTH_TWO = 'http://auth.two.example:8080';
 
-const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+const clock = stoppedClock();
 const append = <State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, stream: string, event: Event) =>
-  engines.streams.runDecision(aggregate, stream, () => [event], fixture);
+  service.engines.streams.runDecision(aggregate, stream, () => [event], fixture);
 const fixture: EventContext = { tenantId: 'x', requestId: 'r', actor: 'service:test', operation: 'test' };
 
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
-let feed: FeedMessage[];
 /** Every secret the tests were shown. */
 const secrets = new Set<string>();
 
-const start = async (env: Record<string, string> = {}): Promise<void> => {
-  const config = parseConfig({
-    ...TEST_SETTINGS,
-    DATA_DIR: dataDir,
+const service = new ServiceUnderTest(managementService, {
+  settings: {
     BASE_DOMAIN: 'one.example:8080',
     ENVIRONMENTS: JSON.stringify([environment(ENV_ONE, 'one.example:8080'), environment(ENV_TWO, 'two.example:8080')]),
-    ...env,
-  });
-  engines = await chosenEngines(await openEngines(config, { clock }));
-  try {
-    services = await startServices([managementService], engines);
-  } catch (error) {
-    await engines.close();
-    throw error;
-  }
-  client = new ServiceClient(engines.bus, 'gateway');
-  feed = [];
-  engines.bus.consume({ name: 'test', subjects: ['event.management.>'] }, async (messages) => {
-    feed.push(...messages);
-  });
-};
-const stop = async (): Promise<void> => {
-  await services.close();
-  await engines.close();
-};
+  },
+  clock,
+  subjects: ['event.management.>'],
+});
+const { messages: feed } = service;
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'management-'));
-  await start();
-});
-afterAll(async () => {
-  await stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+beforeAll(() => service.open());
+afterAll(() => service.remove());
 
 const context = (over: Partial<ManagementContext> = {}): ManagementContext => ({
-  caller: { kind: 'management', clientId: 'boss' },
-  requestId: 'request',
-  operation: 'test',
-  deadline: Date.now() + 20_000,
+  ...service.asManagement({ kind: 'management', clientId: 'boss' }),
   ...over,
 });
 const as = (clientId: string) => context({ caller: { kind: 'management', clientId } });
@@ -134,41 +93,18 @@ const internal = () => context();
 const publicContext = (publicUrl = AUTH_ONE) => ({ ...context(), caller: { kind: 'public' as const }, publicUrl });
 
 const create = async (name: string, by = 'boss', environmentId = ENV_ONE): Promise<CreatedTenant> => {
-  const made = await client.call(createTenant, { body: { subdomain: name, environmentId } }, as(by));
+  const made = await service.client.call(createTenant, { body: { subdomain: name, environmentId } }, as(by));
   secrets.add(made.client.clientSecret);
   return made;
 };
-const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
-  try {
-    await call;
-  } catch (error) {
-    if (error instanceof AppError) return error.toWire();
-    throw error;
-  }
-  throw new Error('was not refused');
-};
 const token = (body: Record<string, unknown>, publicUrl = AUTH_ONE) =>
-  client.call(issueToken, { body: body as never }, publicContext(publicUrl));
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const end = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error('condition not met within 10 s');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};
-const allEvents = async (): Promise<RecordedEvent[]> => {
-  const events: RecordedEvent[] = [];
-  for (let after: string | undefined; ;) {
-    const page = await engines.events.readAll({ limit: 500, ...(after !== undefined && { after }) });
-    events.push(...page.events);
-    if (page.atEnd) return events;
-    after = page.next;
-  }
-};
+  service.client.call(issueToken, { body: body as never }, publicContext(publicUrl));
+const until = (condition: () => boolean | Promise<boolean>) => waitUntil(condition, { intervalMs: 1 });
+const allEvents = () => service.events();
 
 describe('environments', () => {
   const list = (query: { limit?: number; cursor?: string } = {}) =>
-    client.call(listEnvironments, { query }, as('boss')) as unknown as Promise<PageOf<Environment>>;
+    service.client.call(listEnvironments, { query }, as('boss')) as unknown as Promise<PageOf<Environment>>;
 
   it('are listed in pages, as configured', async () => {
     expect((await list()).data.map(({ id }) => id)).toEqual([ENV_ONE, ENV_TWO]);
@@ -189,14 +125,16 @@ describe('environments', () => {
 
   it('are available only to management callers', async () => {
     const outsider = { ...context(), caller: { kind: 'client', clientId: 'c' } };
-    expect(await refusal(client.call(listEnvironments, {}, outsider as never))).toMatchObject({ kind: 'forbidden' });
+    expect(await refusal(service.client.call(listEnvironments, {}, outsider as never))).toMatchObject({
+      kind: 'forbidden',
+    });
   });
 });
 
 describe('creating a tenant', () => {
   it('returns the tenant, its environment and credentials that are shown once', async () => {
     const body = { name: '  Acme Ltd ', subdomain: 'acme', environmentId: ENV_ONE.toUpperCase() };
-    const made = await client.call(createTenant, { body }, as('boss'));
+    const made = await service.client.call(createTenant, { body }, as('boss'));
     secrets.add(made.client.clientSecret);
     expect(made).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -212,10 +150,10 @@ describe('creating a tenant', () => {
       },
     });
     const { client: _, ...read } = made;
-    expect(await client.call(retrieveTenant, { params: { tenantId: made.id } }, as('boss'))).toEqual(read);
-    expect(await client.call(retrieveTenant, { params: { tenantId: made.id.toUpperCase() } }, as('boss'))).toEqual(
-      read,
-    );
+    expect(await service.client.call(retrieveTenant, { params: { tenantId: made.id } }, as('boss'))).toEqual(read);
+    expect(
+      await service.client.call(retrieveTenant, { params: { tenantId: made.id.toUpperCase() } }, as('boss')),
+    ).toEqual(read);
   });
 
   it('uses the subdomain as name, and accepts the same subdomain in another environment', async () => {
@@ -237,7 +175,7 @@ describe('creating a tenant', () => {
     ['name', { subdomain: 'fine', environmentId: ENV_ONE, name: 'x'.repeat(256) }],
   ])('is a 400 on %s for %j, and leaves nothing behind', async (param, body) => {
     const before = (await allEvents()).length;
-    expect(await refusal(client.call(createTenant, { body: body as never }, as('boss')))).toMatchObject({
+    expect(await refusal(service.client.call(createTenant, { body: body as never }, as('boss')))).toMatchObject({
       kind: 'invalid',
       code: 'BadRequest',
       details: [{ param, location: 'body' }],
@@ -268,16 +206,16 @@ describe('creating a tenant', () => {
     expect(await refusal(create('orphan'))).toMatchObject({ kind: 'unavailable' });
     clock.time += 1;
     const made = await create('orphan');
-    const { tenant: found } = await client.call(lookUpTenant, { body: { host: made.subdomain } }, internal());
+    const { tenant: found } = await service.client.call(lookUpTenant, { body: { host: made.subdomain } }, internal());
     expect(found?.tenantId).toBe(made.id);
     // The first claimant has no tenant.
-    expect(await client.call(lookUpTenant, { body: { tenantId: owner } }, internal())).toEqual({});
+    expect(await service.client.call(lookUpTenant, { body: { tenantId: owner } }, internal())).toEqual({});
   });
 });
 
 describe('tenants of a caller', () => {
   const list = (by: string, query: { limit?: number; cursor?: string } = {}) =>
-    client.call(listTenants, { query }, as(by)) as unknown as Promise<PageOf<Tenant>>;
+    service.client.call(listTenants, { query }, as(by)) as unknown as Promise<PageOf<Tenant>>;
 
   it('are listed oldest first in pages, without those of others', async () => {
     const made: CreatedTenant[] = [];
@@ -309,22 +247,22 @@ describe('tenants of a caller', () => {
     ] as const) {
       const params = { tenantId: id };
       const calls = [
-        client.call(retrieveTenant, { params }, as(by)),
-        client.call(deleteTenant, { params }, as(by)),
-        client.call(listClients, { params }, as(by)),
-        client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as(by)),
-        client.call(retrieveClient, { params: { ...params, clientId: own.clientId } }, as(by)),
-        client.call(
+        service.client.call(retrieveTenant, { params }, as(by)),
+        service.client.call(deleteTenant, { params }, as(by)),
+        service.client.call(listClients, { params }, as(by)),
+        service.client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as(by)),
+        service.client.call(retrieveClient, { params: { ...params, clientId: own.clientId } }, as(by)),
+        service.client.call(
           updateClient,
           { params: { ...params, clientId: own.clientId }, body: { name: 'n', roles: ['issuer'] } },
           as(by),
         ),
-        client.call(rotateClientSecret, { params: { ...params, clientId: own.clientId } }, as(by)),
-        client.call(deleteClient, { params: { ...params, clientId: own.clientId } }, as(by)),
+        service.client.call(rotateClientSecret, { params: { ...params, clientId: own.clientId } }, as(by)),
+        service.client.call(deleteClient, { params: { ...params, clientId: own.clientId } }, as(by)),
       ];
       for (const call of calls) expect(await refusal(call)).toMatchObject({ kind: 'notFound', code: 'NotFound' });
     }
-    expect((await client.call(retrieveTenant, { params: { tenantId } }, as('boss'))).id).toBe(tenantId);
+    expect((await service.client.call(retrieveTenant, { params: { tenantId } }, as('boss'))).id).toBe(tenantId);
   });
 
   it('can be read but not changed by a member without the role admin', async () => {
@@ -334,23 +272,23 @@ describe('tenants of a caller', () => {
       data: { tenantId, managementClientId: 'watcher', roles: ['auditor'] },
     });
     const params = { tenantId };
-    expect(await client.call(retrieveTenant, { params }, as('watcher'))).toMatchObject({
+    expect(await service.client.call(retrieveTenant, { params }, as('watcher'))).toMatchObject({
       membership: { roles: ['auditor'] },
     });
     for (const call of [
-      client.call(deleteTenant, { params }, as('watcher')),
-      client.call(updateTenant, { params, body: { name: 'mine' } }, as('watcher')),
-      client.call(listTenantEvents, { params }, as('watcher')),
-      client.call(listClients, { params }, as('watcher')),
-      client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as('watcher')),
-      client.call(retrieveClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
-      client.call(
+      service.client.call(deleteTenant, { params }, as('watcher')),
+      service.client.call(updateTenant, { params, body: { name: 'mine' } }, as('watcher')),
+      service.client.call(listTenantEvents, { params }, as('watcher')),
+      service.client.call(listClients, { params }, as('watcher')),
+      service.client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as('watcher')),
+      service.client.call(retrieveClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
+      service.client.call(
         updateClient,
         { params: { ...params, clientId: own.clientId }, body: { name: 'n', roles: ['issuer'] } },
         as('watcher'),
       ),
-      client.call(rotateClientSecret, { params: { ...params, clientId: own.clientId } }, as('watcher')),
-      client.call(deleteClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
+      service.client.call(rotateClientSecret, { params: { ...params, clientId: own.clientId } }, as('watcher')),
+      service.client.call(deleteClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
     ])
       expect(await refusal(call)).toMatchObject({ kind: 'forbidden' });
   });
@@ -359,10 +297,10 @@ describe('tenants of a caller', () => {
     const { client: _, ...made } = await create('renamed', 'renamer');
     const params = { tenantId: made.id };
     const rename = (name: unknown, by = 'renamer') =>
-      client.call(updateTenant, { params, body: { name } as never }, as(by));
+      service.client.call(updateTenant, { params, body: { name } as never }, as(by));
     const renamed = { ...made, name: 'Acme Ltd' };
     expect(await rename('  Acme Ltd ')).toEqual(renamed);
-    expect(await client.call(retrieveTenant, { params }, as('renamer'))).toEqual(renamed);
+    expect(await service.client.call(retrieveTenant, { params }, as('renamer'))).toEqual(renamed);
     expect(await list('renamer')).toEqual({ data: [renamed] });
     const before = (await allEvents()).length;
     expect(await rename('Acme Ltd')).toEqual(renamed);
@@ -379,10 +317,11 @@ describe('tenants of a caller', () => {
     const { client: _, ...made } = await create('restricted', 'restricter');
     expect(made).toMatchObject({ restrictIdentityRoles: false });
     const params = { tenantId: made.id };
-    const change = (body: object) => client.call(updateTenant, { params, body: body as never }, as('restricter'));
+    const change = (body: object) =>
+      service.client.call(updateTenant, { params, body: body as never }, as('restricter'));
     const restricted = { ...made, restrictIdentityRoles: true };
     expect(await change({ restrictIdentityRoles: true })).toEqual(restricted);
-    expect(await client.call(retrieveTenant, { params }, as('restricter'))).toEqual(restricted);
+    expect(await service.client.call(retrieveTenant, { params }, as('restricter'))).toEqual(restricted);
     expect(await list('restricter')).toEqual({ data: [restricted] });
     expect(await change({ name: 'Renamed' })).toEqual({ ...restricted, name: 'Renamed' });
     for (const [body, param] of [
@@ -397,7 +336,8 @@ describe('tenants of a caller', () => {
 
   it('have events that are queried from analytics: 503 while it is unreachable, and 404 for other callers', async () => {
     const { id: tenantId } = await create('eventful');
-    const events = (by: string, id = tenantId) => client.call(listTenantEvents, { params: { tenantId: id } }, as(by));
+    const events = (by: string, id = tenantId) =>
+      service.client.call(listTenantEvents, { params: { tenantId: id } }, as(by));
     // Analytics is not served here.
     expect(await refusal(events('boss'))).toMatchObject({ kind: 'unavailable' });
     expect(await refusal(events('stranger'))).toMatchObject({ kind: 'notFound' });
@@ -409,16 +349,22 @@ describe('tenants of a caller', () => {
     const params = { tenantId };
     const credentials = { client_id: own.clientId, client_secret: own.clientSecret, grant_type: 'client_credentials' };
     await token({ ...credentials, audience: host });
-    await client.call(deleteTenant, { params }, as('reaper'));
-    expect(await refusal(client.call(deleteTenant, { params }, as('reaper')))).toMatchObject({ kind: 'notFound' });
-    expect(await refusal(client.call(retrieveTenant, { params }, as('reaper')))).toMatchObject({ kind: 'notFound' });
-    expect(await refusal(client.call(listClients, { params }, as('reaper')))).toMatchObject({ kind: 'notFound' });
+    await service.client.call(deleteTenant, { params }, as('reaper'));
+    expect(await refusal(service.client.call(deleteTenant, { params }, as('reaper')))).toMatchObject({
+      kind: 'notFound',
+    });
+    expect(await refusal(service.client.call(retrieveTenant, { params }, as('reaper')))).toMatchObject({
+      kind: 'notFound',
+    });
+    expect(await refusal(service.client.call(listClients, { params }, as('reaper')))).toMatchObject({
+      kind: 'notFound',
+    });
     expect(await list('reaper')).toEqual({ data: [] });
     const ended = { tenantId, isPurged: false };
-    expect(await client.call(lookUpTenant, { body: { host } }, internal())).toEqual({ ended });
-    expect(await client.call(lookUpTenant, { body: { host: `never.${host}` } }, internal())).toEqual({});
+    expect(await service.client.call(lookUpTenant, { body: { host } }, internal())).toEqual({ ended });
+    expect(await service.client.call(lookUpTenant, { body: { host: `never.${host}` } }, internal())).toEqual({});
     for (const body of [{ tenantId }, { host, tenantId }])
-      expect(await client.call(lookUpTenant, { body }, internal())).toEqual({});
+      expect(await service.client.call(lookUpTenant, { body }, internal())).toEqual({});
     expect(await refusal(token({ ...credentials, audience: host }))).toMatchObject({ code: 'access_denied' });
     clock.time += 3_600_000;
     expect(await refusal(create('mortal', 'reaper'))).toMatchObject({ details: [{ param: 'subdomain' }] });
@@ -429,7 +375,9 @@ describe('clients of a tenant', () => {
   let tenantId: string;
   let own: CreatedTenant['client'];
   const list = (query: { limit?: number; cursor?: string } = {}) =>
-    client.call(listClients, { params: { tenantId }, query }, as('boss')) as unknown as Promise<PageOf<TenantClient>>;
+    service.client.call(listClients, { params: { tenantId }, query }, as('boss')) as unknown as Promise<
+      PageOf<TenantClient>
+    >;
   beforeAll(async () => {
     ({ id: tenantId, client: own } = await create('clients'));
   });
@@ -437,7 +385,7 @@ describe('clients of a tenant', () => {
   it('are created with a secret shown once, and listed with their permissions', async () => {
     clock.time += 1000;
     const body = { name: 'CI', roles: ['issuer', 'auditor'] as ('issuer' | 'auditor')[] };
-    const made = await client.call(createClient, { params: { tenantId }, body }, as('boss'));
+    const made = await service.client.call(createClient, { params: { tenantId }, body }, as('boss'));
     secrets.add(made.clientSecret);
     const shown = { clientId: made.clientId, ...body, permissions: permissionsOf(body.roles) };
     expect(made).toEqual({ ...shown, clientSecret: expect.stringMatching(/^[A-Za-z0-9]{64}$/) });
@@ -451,8 +399,10 @@ describe('clients of a tenant', () => {
     expect((await list({ limit: 1, cursor: first.nextCursor! })).data).toEqual([shown]);
 
     const params = { tenantId, clientId: made.clientId };
-    await client.call(deleteClient, { params }, as('boss'));
-    expect(await refusal(client.call(deleteClient, { params }, as('boss')))).toMatchObject({ kind: 'notFound' });
+    await service.client.call(deleteClient, { params }, as('boss'));
+    expect(await refusal(service.client.call(deleteClient, { params }, as('boss')))).toMatchObject({
+      kind: 'notFound',
+    });
     expect((await list()).data.map(({ clientId }) => clientId)).toEqual([own.clientId]);
     const audience = 'clients.one.example:8080';
     const credentials = { client_id: made.clientId, client_secret: made.clientSecret, audience };
@@ -463,7 +413,7 @@ describe('clients of a tenant', () => {
 
   it('are retrieved, renamed, and get other roles that the gateway applies at once', async () => {
     const body = { name: 'first', roles: ['issuer'] as Role[] };
-    const made = await client.call(createClient, { params: { tenantId }, body }, as('boss'));
+    const made = await service.client.call(createClient, { params: { tenantId }, body }, as('boss'));
     secrets.add(made.clientSecret);
     const params = { tenantId, clientId: made.clientId };
     const shown = (name: string, roles: Role[]) => ({
@@ -472,15 +422,17 @@ describe('clients of a tenant', () => {
       roles,
       permissions: permissionsOf(roles),
     });
-    expect(await client.call(retrieveClient, { params }, as('boss'))).toEqual(shown('first', ['issuer']));
+    expect(await service.client.call(retrieveClient, { params }, as('boss'))).toEqual(shown('first', ['issuer']));
     const update = (name: string, roles: Role[]) =>
-      client.call(updateClient, { params, body: { name, roles } }, as('boss'));
+      service.client.call(updateClient, { params, body: { name, roles } }, as('boss'));
     expect(await update(' second ', ['issuer'])).toEqual(shown('second', ['issuer']));
     expect(await update('second', ['auditor', 'issuer'])).toEqual(shown('second', ['auditor', 'issuer']));
-    expect(await client.call(retrieveClient, { params }, as('boss'))).toEqual(shown('second', ['auditor', 'issuer']));
+    expect(await service.client.call(retrieveClient, { params }, as('boss'))).toEqual(
+      shown('second', ['auditor', 'issuer']),
+    );
     expect((await list()).data).toContainEqual(shown('second', ['auditor', 'issuer']));
     const roles = async () =>
-      (await client.call(lookUpTenant, { body: { tenantId } }, internal())).tenant?.clients.find(
+      (await service.client.call(lookUpTenant, { body: { tenantId } }, internal())).tenant?.clients.find(
         ({ clientId }) => clientId === made.clientId,
       )?.roles;
     expect(await roles()).toEqual(['auditor', 'issuer']);
@@ -496,8 +448,10 @@ describe('clients of a tenant', () => {
     };
     const { access_token } = await token({ ...credentials, grant_type: 'client_credentials' });
     expect(decodeJwt(access_token)['roles']).toEqual(['auditor', 'issuer']);
-    await client.call(deleteClient, { params }, as('boss'));
-    expect(await refusal(client.call(retrieveClient, { params }, as('boss')))).toMatchObject({ kind: 'notFound' });
+    await service.client.call(deleteClient, { params }, as('boss'));
+    expect(await refusal(service.client.call(retrieveClient, { params }, as('boss')))).toMatchObject({
+      kind: 'notFound',
+    });
     expect(await refusal(update('third', ['issuer']))).toMatchObject({ kind: 'notFound' });
   });
 
@@ -505,20 +459,28 @@ describe('clients of a tenant', () => {
     const other = await create('clients-c');
     const params = { tenantId, clientId: other.client.clientId };
     const body = { name: 'mine', roles: ['issuer'] as Role[] };
-    expect(await refusal(client.call(retrieveClient, { params }, as('boss')))).toMatchObject({ kind: 'notFound' });
-    expect(await refusal(client.call(updateClient, { params, body }, as('boss')))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(service.client.call(retrieveClient, { params }, as('boss')))).toMatchObject({
+      kind: 'notFound',
+    });
+    expect(await refusal(service.client.call(updateClient, { params, body }, as('boss')))).toMatchObject({
+      kind: 'notFound',
+    });
   });
 
   describe('with a new secret', () => {
     const body = { name: 'rotating', roles: ['issuer'] as Role[] };
     const make = async () => {
-      const made = await client.call(createClient, { params: { tenantId }, body }, as('boss'));
+      const made = await service.client.call(createClient, { params: { tenantId }, body }, as('boss'));
       secrets.add(made.clientSecret);
       return made;
     };
     const rotate = async (clientId: string, overlapSeconds?: number) => {
       const request = overlapSeconds === undefined ? {} : { overlapSeconds };
-      const made = await client.call(rotateClientSecret, { params: { tenantId, clientId }, body: request }, as('boss'));
+      const made = await service.client.call(
+        rotateClientSecret,
+        { params: { tenantId, clientId }, body: request },
+        as('boss'),
+      );
       secrets.add(made.clientSecret);
       return made;
     };
@@ -580,7 +542,7 @@ describe('clients of a tenant', () => {
     it('lose both secrets when they are deleted', async () => {
       const { clientId, clientSecret: old } = await make();
       const { clientSecret: fresh } = await rotate(clientId);
-      await client.call(deleteClient, { params: { tenantId, clientId } }, as('boss'));
+      await service.client.call(deleteClient, { params: { tenantId, clientId } }, as('boss'));
       expect(await answers(clientId, fresh, old)).toEqual(['access_denied', 'access_denied']);
       expect(await refusal(rotate(clientId))).toMatchObject({ kind: 'notFound' });
     });
@@ -603,14 +565,16 @@ describe('clients of a tenant', () => {
     ['name', { name: ' ', roles: ['issuer'] }],
     ['name', { name: '\udfff', roles: ['issuer'] }],
   ])('are refused with a 400 on %s for %j', async (param, body) => {
-    const call = client.call(createClient, { params: { tenantId }, body: body as never }, as('boss'));
+    const call = service.client.call(createClient, { params: { tenantId }, body: body as never }, as('boss'));
     expect(await refusal(call)).toMatchObject({ kind: 'invalid', details: [{ param, location: 'body' }] });
   });
 
   it('of another tenant cannot be deleted through this one', async () => {
     const other = await create('clients-b');
     const params = { tenantId, clientId: other.client.clientId };
-    expect(await refusal(client.call(deleteClient, { params }, as('boss')))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(service.client.call(deleteClient, { params }, as('boss')))).toMatchObject({
+      kind: 'notFound',
+    });
   });
 
   it('are at most 100, also when they are created concurrently', async () => {
@@ -618,7 +582,11 @@ describe('clients of a tenant', () => {
     for (let made = 1; made < 98; made += 8)
       await Promise.all(
         Array.from({ length: Math.min(8, 98 - made) }, () =>
-          client.call(createClient, { params: { tenantId: id }, body: { name: 'n', roles: ['issuer'] } }, as('boss')),
+          service.client.call(
+            createClient,
+            { params: { tenantId: id }, body: { name: 'n', roles: ['issuer'] } },
+            as('boss'),
+          ),
         ).map(async (call) => {
           try {
             await call;
@@ -629,11 +597,15 @@ describe('clients of a tenant', () => {
         }),
       );
     const count = async () => {
-      const { state } = await engines.streams.load(tenant, tenantStream(id));
+      const { state } = await service.engines.streams.load(tenant, tenantStream(id));
       return state.status === 'active' ? state.clients.size : 0;
     };
     const add = () =>
-      client.call(createClient, { params: { tenantId: id }, body: { name: 'n', roles: ['issuer'] } }, as('boss'));
+      service.client.call(
+        createClient,
+        { params: { tenantId: id }, body: { name: 'n', roles: ['issuer'] } },
+        as('boss'),
+      );
     while ((await count()) < 99) await add();
     const last = await Promise.allSettled([add(), add(), add()]);
     expect(last.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -648,7 +620,7 @@ describe('tokens', () => {
   let good: Record<string, string>;
   beforeAll(async () => {
     acme = await create('tokens');
-    first = JSON.parse(await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as typeof first;
+    first = JSON.parse(await readFile(join(service.folder, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as typeof first;
     secrets.add(first.client_secret);
     good = {
       client_id: acme.client.clientId,
@@ -658,7 +630,7 @@ describe('tokens', () => {
     };
   });
   const verified = async (accessToken: string) => {
-    const jwks = await client.call(retrieveTokenKeys, {}, publicContext());
+    const jwks = await service.client.call(retrieveTokenKeys, {}, publicContext());
     return jwtVerify(accessToken, createLocalJWKSet(jwks as unknown as JSONWebKeySet), { currentDate: clock.now() });
   };
 
@@ -679,7 +651,7 @@ describe('tokens', () => {
       exp: iat + 14_400,
     });
     expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
-    const { keys } = await client.call(retrieveTokenKeys, {}, publicContext());
+    const { keys } = await service.client.call(retrieveTokenKeys, {}, publicContext());
     expect(keys).toEqual([
       {
         kty: 'EC',
@@ -720,7 +692,11 @@ describe('tokens', () => {
     ['a secret that is a string', { client_secret: { $ne: '' } }, 'Must be a string: client_secret'],
     ['an audience that is a string', { audience: ['tokens.one.example:8080'] }, 'Must be a string: audience'],
   ])('are refused without %s', async (_what, over, message) => {
-    expect(await refusal(token({ ...good, ...over }))).toEqual({ kind: 'invalid', code: 'invalid_request', message });
+    expect((await refusal(token({ ...good, ...over }))).toWire()).toEqual({
+      kind: 'invalid',
+      code: 'invalid_request',
+      message,
+    });
   });
 
   it('are issued for client_credentials only', async () => {
@@ -745,7 +721,7 @@ describe('tokens', () => {
     const body: Record<string, unknown> = { ...good, ...over };
     if (what.startsWith('a secret with')) body['client_secret'] = `${good['client_secret']} `;
     if (what.startsWith('a client id in')) body['client_id'] = good['client_id']!.toLowerCase();
-    expect(await refusal(token(body, at))).toEqual(UNAUTHORIZED);
+    expect((await refusal(token(body, at))).toWire()).toEqual(UNAUTHORIZED);
   });
 
   /** At the authorization host of the first environment. */
@@ -809,14 +785,16 @@ describe('tokens', () => {
     ['at a tenant', {}, `${ADVICE}, and call ${AUTH_ONE}/oauth/token`, 'http://tokens.one.example:8080'],
   ])('are denied with advice for an audience %s [T648]', async (_what, over, advice = ADVICE, at = AUTH_ONE) => {
     const message = `Unauthorized; ${advice}`;
-    expect(await refusal(token({ ...good, ...over }, at))).toEqual({ ...UNAUTHORIZED, message });
+    expect((await refusal(token({ ...good, ...over }, at))).toWire()).toEqual({ ...UNAUTHORIZED, message });
   });
 
   it('are denied to management clients for a tenant, by secret and by its digest', async () => {
     const credentials = { ...first, grant_type: 'client_credentials' };
-    expect(await refusal(token({ ...credentials, audience: good['audience'] }))).toEqual(UNAUTHORIZED);
+    expect((await refusal(token({ ...credentials, audience: good['audience'] }))).toWire()).toEqual(UNAUTHORIZED);
     const digest = secretDigest(first.client_secret);
-    expect(await refusal(token({ ...credentials, client_secret: digest, audience: MANAGEMENT }))).toEqual(UNAUTHORIZED);
+    expect((await refusal(token({ ...credentials, client_secret: digest, audience: MANAGEMENT }))).toWire()).toEqual(
+      UNAUTHORIZED,
+    );
   });
 });
 
@@ -827,7 +805,7 @@ describe('revocation', () => {
   let first: { client_id: string; client_secret: string };
   beforeAll(async () => {
     [acme, other] = [await create('revoking'), await create('revoking-too')];
-    first = JSON.parse(await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as typeof first;
+    first = JSON.parse(await readFile(join(service.folder, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as typeof first;
   });
   const credentialsOf = ({ client: { clientId, clientSecret } }: CreatedTenant) => ({
     client_id: clientId,
@@ -836,10 +814,10 @@ describe('revocation', () => {
   const tokenOf = async (made: CreatedTenant) =>
     (await token({ ...credentialsOf(made), ...GRANT, audience: made.subdomain })).access_token;
   const revoke = (body: Record<string, unknown>, publicUrl = AUTH_ONE) =>
-    client.call(revokeToken, { body: body as never }, publicContext(publicUrl));
+    service.client.call(revokeToken, { body: body as never }, publicContext(publicUrl));
   const isRevoked = async (accessToken: string) => {
     const tokenId = decodeJwt(accessToken).jti!;
-    return (await client.call(lookUpToken, { body: { tokenId } }, internal())).isRevoked;
+    return (await service.client.call(lookUpToken, { body: { tokenId } }, internal())).isRevoked;
   };
   const events = async (accessToken: string) =>
     (await allEvents()).filter(({ stream }) => stream === `revokedToken-${decodeJwt(accessToken).jti}`);
@@ -907,12 +885,14 @@ describe('revocation', () => {
     ['a call to the authorization host of another environment', () => ({}), AUTH_TWO],
   ])('is denied for %s', async (_what, over, publicUrl = AUTH_ONE) => {
     const own = await tokenOf(acme);
-    expect(await refusal(revoke({ token: own, ...credentialsOf(acme), ...over() }, publicUrl))).toEqual(UNAUTHORIZED);
+    expect((await refusal(revoke({ token: own, ...credentialsOf(acme), ...over() }, publicUrl))).toWire()).toEqual(
+      UNAUTHORIZED,
+    );
     expect(await isRevoked(own)).toBe(false);
   });
 
   it('is denied to a deleted client', async () => {
-    const made = await client.call(
+    const made = await service.client.call(
       createClient,
       { params: { tenantId: acme.id }, body: { name: 'leaving', roles: ['issuer'] } },
       as('boss'),
@@ -920,16 +900,16 @@ describe('revocation', () => {
     secrets.add(made.clientSecret);
     const credentials = { client_id: made.clientId, client_secret: made.clientSecret };
     expect(await revoke({ token: 'x', ...credentials })).toEqual({});
-    await client.call(deleteClient, { params: { tenantId: acme.id, clientId: made.clientId } }, as('boss'));
-    expect(await refusal(revoke({ token: 'x', ...credentials }))).toEqual(UNAUTHORIZED);
+    await service.client.call(deleteClient, { params: { tenantId: acme.id, clientId: made.clientId } }, as('boss'));
+    expect((await refusal(revoke({ token: 'x', ...credentials }))).toWire()).toEqual(UNAUTHORIZED);
   });
 
   it('reports tokens that the platform did not issue as revoked', async () => {
-    expect(await client.call(lookUpToken, { body: { tokenId: 'x' } }, internal())).toEqual({ isRevoked: true });
+    expect(await service.client.call(lookUpToken, { body: { tokenId: 'x' } }, internal())).toEqual({ isRevoked: true });
   });
 
   it('of a secret: tokens name it, and the tenant directory lists the valid secrets', async () => {
-    const made = await client.call(
+    const made = await service.client.call(
       createClient,
       { params: { tenantId: acme.id }, body: { name: 'rotating', roles: ['issuer'] } },
       as('boss'),
@@ -941,20 +921,20 @@ describe('revocation', () => {
       return decodeJwt(answer.access_token)['secret_id'] as string;
     };
     const listed = async () => {
-      const { tenant: found } = await client.call(lookUpTenant, { body: { tenantId: acme.id } }, internal());
+      const { tenant: found } = await service.client.call(lookUpTenant, { body: { tenantId: acme.id } }, internal());
       return found!.clients.find((it) => it.clientId === clientId)!.secrets;
     };
     const old = await secretOf(made.clientSecret);
     expect(await secretOf(made.clientSecret)).toBe(old);
     expect(await listed()).toEqual([{ id: old }]);
     const params = { tenantId: acme.id, clientId };
-    const rotated = await client.call(rotateClientSecret, { params, body: { overlapSeconds: 60 } }, as('boss'));
+    const rotated = await service.client.call(rotateClientSecret, { params, body: { overlapSeconds: 60 } }, as('boss'));
     const fresh = await secretOf(rotated.clientSecret);
     expect(fresh).not.toBe(old);
     expect(await secretOf(made.clientSecret)).toBe(old);
     expect(await listed()).toEqual([{ id: fresh }, { id: old, expiresAt: rotated.previousSecretExpiresAt }]);
     await until(() => feed.some(({ subject }) => subject === 'event.management.client-secret-rotated'));
-    const last = await client.call(rotateClientSecret, { params, body: { overlapSeconds: 0 } }, as('boss'));
+    const last = await service.client.call(rotateClientSecret, { params, body: { overlapSeconds: 0 } }, as('boss'));
     expect(await listed()).toEqual([{ id: await secretOf(last.clientSecret) }]);
   });
 });
@@ -970,7 +950,7 @@ describe('the directory', () => {
       restrictIdentityRoles: false,
       clients: [{ clientId: own.clientId, roles: ['admin'], secrets: [secretId] }],
     };
-    const ask = (body: object) => client.call(lookUpTenant, { body }, internal());
+    const ask = (body: object) => service.client.call(lookUpTenant, { body }, internal());
     expect(await ask({ host })).toEqual({ tenant: found });
     expect(await ask({ tenantId: id })).toEqual({ tenant: found });
     expect(await ask({ host, tenantId: id })).toEqual({ tenant: found });
@@ -984,7 +964,7 @@ describe('the directory', () => {
       '\ud800.one.example:8080',
     ])
       expect(await ask({ host: nobody })).toEqual({});
-    const added = await client.call(
+    const added = await service.client.call(
       createClient,
       { params: { tenantId: id }, body: { name: 'n', roles: ['verifier'] } },
       as('boss'),
@@ -994,11 +974,11 @@ describe('the directory', () => {
       roles: ['verifier'],
       secrets: [secretId],
     });
-    await client.call(deleteClient, { params: { tenantId: id, clientId: own.clientId } }, as('boss'));
+    await service.client.call(deleteClient, { params: { tenantId: id, clientId: own.clientId } }, as('boss'));
     expect((await ask({ host })).tenant?.clients).toEqual([
       { clientId: added.clientId, roles: ['verifier'], secrets: [secretId] },
     ]);
-    await client.call(deleteTenant, { params: { tenantId: id } }, as('boss'));
+    await service.client.call(deleteTenant, { params: { tenantId: id } }, as('boss'));
 
     await until(() => feed.some(({ data }) => (data as { host?: string }).host === host && feed.at(-1)!.data === data));
     const received = feed.filter(({ data }) => (data as { tenantId: string }).tenantId === id);
@@ -1013,8 +993,8 @@ describe('the directory', () => {
 
   it('contains management clients, and accepts any string as id', async () => {
     const ask = async (clientId: string) =>
-      (await client.call(lookUpManagementClient, { body: { clientId } }, internal())).exists;
-    const { client_id } = JSON.parse(await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as {
+      (await service.client.call(lookUpManagementClient, { body: { clientId } }, internal())).exists;
+    const { client_id } = JSON.parse(await readFile(join(service.folder, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')) as {
       client_id: string;
     };
     expect(await ask(client_id)).toBe(true);
@@ -1028,12 +1008,12 @@ describe('management clients', () => {
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
   it('have files that only the owner can read', async () => {
-    expect(await mode(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE))).toBe('600');
-    expect(await mode(requestFolder(dataDir))).toBe('700');
+    expect(await mode(join(service.folder, FIRST_MANAGEMENT_CLIENT_FILE))).toBe('600');
+    expect(await mode(requestFolder(service.folder))).toBe('700');
   });
 
   it('are registered through the function, with any string as id', async () => {
-    const { streams, vault, ids } = engines;
+    const { streams, vault, ids } = service.engines;
     const register = (more: { clientId?: string; secret?: string }) =>
       registerManagementClient(streams, vault.macs, ids, clock, { name: 'X', ...more });
     const made = await register({});
@@ -1050,22 +1030,22 @@ describe('management clients', () => {
   });
 
   it('are registered by the running platform from requests in the data folder', async () => {
-    const { id, clientId, clientSecret } = await requestManagementClient(dataDir, 'CLI');
+    const { id, clientId, clientSecret } = await requestManagementClient(service.folder, 'CLI');
     secrets.add(clientSecret);
     expect(await refusal(login(clientId, clientSecret))).toMatchObject({ code: 'access_denied' });
-    expect(await mode(requestFile(dataDir, id, 'json'))).toBe('600');
-    await until(async () => (await managementClientOutcome(dataDir, id)).status !== 'pending');
-    expect(await managementClientOutcome(dataDir, id)).toEqual({ status: 'done' });
+    expect(await mode(requestFile(service.folder, id, 'json'))).toBe('600');
+    await until(async () => (await managementClientOutcome(service.folder, id)).status !== 'pending');
+    expect(await managementClientOutcome(service.folder, id)).toEqual({ status: 'done' });
     await login(clientId, clientSecret);
-    await expect(requestManagementClient(dataDir, ' ')).rejects.toThrow('name');
+    await expect(requestManagementClient(service.folder, ' ')).rejects.toThrow('name');
   });
 
   it('are not registered from requests that are malformed or name an existing client', async () => {
-    const inbox = services.app.get(ManagementClientInbox, { strict: false });
-    const { id, clientId, clientSecret } = await requestManagementClient(dataDir, 'CLI');
+    const inbox = service.get(ManagementClientInbox);
+    const { id, clientId, clientSecret } = await requestManagementClient(service.folder, 'CLI');
     secrets.add(clientSecret);
     await inbox.poll();
-    await until(async () => (await managementClientOutcome(dataDir, id)).status === 'done');
+    await until(async () => (await managementClientOutcome(service.folder, id)).status === 'done');
     const other = secretDigest('another');
     const requests: [string, string][] = [
       [JSON.stringify({ name: 'thief', client_id: clientId, client_secret_sha256: other }), 'exists'],
@@ -1077,31 +1057,30 @@ describe('management clients', () => {
     ];
     for (const [index, [text, reason]] of requests.entries()) {
       const request = `${index}0000000-0000-4000-8000-000000000000`;
-      await writeFile(requestFile(dataDir, request, 'json'), text);
+      await writeFile(requestFile(service.folder, request, 'json'), text);
       await until(async () => {
         await inbox.poll();
-        return (await managementClientOutcome(dataDir, request)).status !== 'pending';
+        return (await managementClientOutcome(service.folder, request)).status !== 'pending';
       });
-      expect(await managementClientOutcome(dataDir, request)).toEqual({
+      expect(await managementClientOutcome(service.folder, request)).toEqual({
         status: 'rejected',
         reason: expect.stringContaining(reason),
       });
     }
     await login(clientId, clientSecret);
-    expect((await readdir(requestFolder(dataDir))).filter((file) => /\.(json|tmp)$/.test(file))).toEqual([]);
+    expect((await readdir(requestFolder(service.folder))).filter((file) => /\.(json|tmp)$/.test(file))).toEqual([]);
   });
 });
 
 describe('a restart', () => {
   it('keeps all data', async () => {
     const made = await create('kept', 'keeper');
-    const file = await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8');
+    const file = await readFile(join(service.folder, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8');
     const { client_id, client_secret } = JSON.parse(file) as { client_id: string; client_secret: string };
     const grant_type = 'client_credentials';
-    const keysBefore = await client.call(retrieveTokenKeys, {}, publicContext());
-    await stop();
-    await start();
-    expect(await readFile(join(dataDir, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')).toBe(file);
+    const keysBefore = await service.client.call(retrieveTokenKeys, {}, publicContext());
+    await service.restart();
+    expect(await readFile(join(service.folder, FIRST_MANAGEMENT_CLIENT_FILE), 'utf8')).toBe(file);
     await token({ client_id, client_secret, grant_type }, MANAGEMENT);
     await token({
       client_id: made.client.clientId,
@@ -1109,8 +1088,8 @@ describe('a restart', () => {
       grant_type,
       audience: made.subdomain,
     });
-    expect(await client.call(retrieveTokenKeys, {}, publicContext())).toEqual(keysBefore);
-    const { data } = (await client.call(listTenants, {}, as('keeper'))) as unknown as PageOf<Tenant>;
+    expect(await service.client.call(retrieveTokenKeys, {}, publicContext())).toEqual(keysBefore);
+    const { data } = (await service.client.call(listTenants, {}, as('keeper'))) as unknown as PageOf<Tenant>;
     expect(data.map(({ id }) => id)).toEqual([made.id]);
     expect(await refusal(create('kept', 'keeper'))).toMatchObject({ details: [{ param: 'subdomain' }] });
     const registrations = (await allEvents()).filter(
@@ -1125,22 +1104,23 @@ describe('a restart', () => {
     const [old, fresh] = ['o'.repeat(40), 'f'.repeat(40)] as const;
     secrets.add(old).add(fresh);
     for (const secret of [old, fresh]) {
-      await stop();
-      await start({ MANAGEMENT_CLIENT_ID: 'ops@example', MANAGEMENT_CLIENT_SECRET: secret });
+      await service.restart({ settings: { MANAGEMENT_CLIENT_ID: 'ops@example', MANAGEMENT_CLIENT_SECRET: secret } });
       await login(secret);
     }
     expect(await refusal(login(old))).toMatchObject({ code: 'access_denied' });
   });
 
   it('moves tenants with their environment when its domain changes', async () => {
-    await stop();
-    await start({ ENVIRONMENTS: JSON.stringify([environment(ENV_ONE, 'moved.example')]) });
-    const { data } = (await client.call(listTenants, {}, as('keeper'))) as unknown as PageOf<Tenant>;
+    await service.restart({ settings: { ENVIRONMENTS: JSON.stringify([environment(ENV_ONE, 'moved.example')]) } });
+    const { data } = (await service.client.call(listTenants, {}, as('keeper'))) as unknown as PageOf<Tenant>;
     expect(data.map(({ subdomain: host }) => host)).toEqual(['kept.moved.example']);
-    const { tenant: found } = await client.call(lookUpTenant, { body: { host: 'kept.moved.example' } }, internal());
+    const { tenant: found } = await service.client.call(
+      lookUpTenant,
+      { body: { host: 'kept.moved.example' } },
+      internal(),
+    );
     expect(found).toMatchObject({ tenantId: data[0]!.id, host: 'kept.moved.example' });
-    await stop();
-    await start();
+    await service.restart();
   });
 });
 
@@ -1149,8 +1129,8 @@ describe('secrets', () => {
     expect(secrets.size).toBeGreaterThan(20);
     const stored = JSON.stringify(await allEvents());
     expect(stored).toContain('"secretMac"');
-    await stop();
-    const files = (await readdir(dataDir, { recursive: true, withFileTypes: true })).filter((it) => it.isFile());
+    await service.close();
+    const files = (await readdir(service.folder, { recursive: true, withFileTypes: true })).filter((it) => it.isFile());
     expect(files.length).toBeGreaterThan(5);
     for (const { name, parentPath } of files) {
       const bytes = await readFile(join(parentPath, name));
@@ -1162,6 +1142,6 @@ describe('secrets', () => {
       expect(stored).not.toContain(secret);
       expect(stored).not.toContain(secretDigest(secret));
     }
-    await start();
+    await service.open();
   });
 });

@@ -1,12 +1,10 @@
 /** @engines embedded postgres */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import {
   acceptInvitation,
   admitUser,
-  AppError,
   cancelInvitation,
   createClient,
   createTenant,
@@ -28,68 +26,40 @@ import {
   updateUserInformation,
   type CreatedTenant,
   type Invitation,
-  type ManagementCaller,
   type ManagementContext,
   type Member,
   type PageOf,
   type Role,
   type Tenant,
-  type WireAppError,
 } from '@attestry/contracts';
-import type { RecordedEvent } from '@attestry/event-store';
 import { PLATFORM } from '@attestry/keys';
-import type { FeedMessage } from '@attestry/messaging';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { refusal, ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import { managementService } from './index.js';
 import { tenant, tenantStream } from './tenants/tenant/tenant.state.js';
 
 const DAY_MS = 24 * 3_600_000;
-const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+const clock = stoppedClock();
+const service = new ServiceUnderTest(managementService, {
+  settings: { BASE_DOMAIN: 'one.example' },
+  clock,
+  // The invited person in the integration event.
+  subjects: [memberInvited.subject],
+});
+const { messages: feed } = service;
 
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
 let environmentId: string;
 /** Values that no event may contain in plain text. */
 const personal = new Set<string>();
 const secrets = new Set<string>();
 let counter = 0;
-/** The invited person in the integration event. */
-const feed: FeedMessage[] = [];
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'people-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'one.example' });
-  environmentId = config.environments[0]!.id;
-  engines = await chosenEngines(await openEngines(config, { clock }));
-  services = await startServices([managementService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
-  engines.bus.consume({ name: 'test', subjects: [memberInvited.subject] }, async (messages) => {
-    feed.push(...messages);
-  });
+  await service.open();
+  environmentId = service.config.environments[0]!.id;
 }, 120_000);
-afterAll(async () => {
-  await services.close();
-  await engines.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => service.remove());
 
-const context = <C extends ManagementCaller>(caller: C): ManagementContext & { caller: C } => ({
-  caller,
-  requestId: 'request',
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
+const { asManagement: context } = service;
 const user = (userId: string) => context({ kind: 'user', userId });
 const machine = (clientId: string) => context({ kind: 'management', clientId });
 const gateway = () => machine('unused');
@@ -103,7 +73,7 @@ interface Claims {
 const admit = async (subject: string, claims: Claims = {}): Promise<string> => {
   for (const value of [claims.email, claims.name]) if (value) personal.add(value);
   const body = { issuer: 'https://login.example', subject, ...claims };
-  return (await client.call(admitUser, { body }, gateway())).userId;
+  return (await service.client.call(admitUser, { body }, gateway())).userId;
 };
 const unique = (stem: string) => `${stem}${(++counter).toString(36)}`;
 const freshEmail = () => {
@@ -117,36 +87,19 @@ const newPerson = async (name?: string) => {
   return { userId, email };
 };
 const create = (by: ManagementContext): Promise<CreatedTenant> =>
-  client.call(createTenant, { body: { subdomain: unique('tenant-'), environmentId } }, by);
+  service.client.call(createTenant, { body: { subdomain: unique('tenant-'), environmentId } }, by);
 const invite = (tenantId: string, email: string, roles: Role[], by: ManagementContext) =>
-  client.call(inviteMember, { params: { tenantId }, body: { email, roles } }, by);
+  service.client.call(inviteMember, { params: { tenantId }, body: { email, roles } }, by);
 const members = (tenantId: string, by: ManagementContext, query: { limit?: number; cursor?: string } = {}) =>
-  client.call(listMembers, { params: { tenantId }, query }, by) as unknown as Promise<PageOf<Member>>;
+  service.client.call(listMembers, { params: { tenantId }, query }, by) as unknown as Promise<PageOf<Member>>;
 const member = (tenantId: string, userId: string, by: ManagementContext) =>
-  client.call(retrieveMember, { params: { tenantId, userId } }, by);
+  service.client.call(retrieveMember, { params: { tenantId, userId } }, by);
 const tenantsOf = async (by: ManagementContext) =>
-  ((await client.call(listTenants, {}, by)) as unknown as PageOf<Tenant>).data;
+  ((await service.client.call(listTenants, {}, by)) as unknown as PageOf<Tenant>).data;
 const accept = (token: string, by: ManagementContext) =>
-  client.call(acceptInvitation, { body: { token } }, by as ReturnType<typeof user>);
-const refusal = async (call: Promise<unknown>): Promise<WireAppError> => {
-  try {
-    await call;
-  } catch (error) {
-    if (error instanceof AppError) return error.toWire();
-    throw error;
-  }
-  throw new Error('was not refused');
-};
+  service.client.call(acceptInvitation, { body: { token } }, by as ReturnType<typeof user>);
 const badToken = { kind: 'invalid', code: 'BadRequest', details: [{ param: 'token', location: 'body' }] };
-const eventsOf = async (): Promise<RecordedEvent[]> => {
-  const events: RecordedEvent[] = [];
-  for (let after: string | undefined; ;) {
-    const page = await engines.events.readAll({ limit: 500, ...(after !== undefined && { after }) });
-    events.push(...page.events);
-    if (page.atEnd) return events;
-    after = page.next;
-  }
-};
+const eventsOf = () => service.events();
 /** Lists follow from projections, at most 10 s later on a busy machine (ADR 0057). */
 const eventually = async (check: () => Promise<void>): Promise<void> => {
   const end = Date.now() + 10_000;
@@ -161,12 +114,12 @@ const eventually = async (check: () => Promise<void>): Promise<void> => {
 };
 /** The token in the link of the newest invitation, from the e-mail in the data folder. */
 const linkOf = async (tenantId: string, userId: string): Promise<string> => {
-  const { state } = await engines.streams.load(tenant, tenantStream(tenantId));
+  const { state } = await service.engines.streams.load(tenant, tenantStream(tenantId));
   const member = state.status === 'active' ? state.members.get(userId) : undefined;
   if (member?.status !== 'invited') throw new Error('is not invited');
   let token: string | null | undefined;
   await eventually(async () => {
-    const mail = await PostalMime.parse(await readFile(join(dataDir, 'mail', `${member.invitationId}.eml`)));
+    const mail = await PostalMime.parse(await readFile(join(service.folder, 'mail', `${member.invitationId}.eml`)));
     token = new URL(/^http\S+$/m.exec(mail.text ?? '')![0]).searchParams.get('token');
   });
   secrets.add(token!.split('.').at(-1)!);
@@ -179,7 +132,7 @@ describe('a person', () => {
     expect(await admit('ada', { email: 'ada@people.example', emailVerified: true })).toBe(first);
     expect(await admit('ada')).toBe(first);
     expect(await admit('ada', { issuer: 'https://other.example' })).not.toBe(first);
-    expect(await client.call(retrieveUserInformation, {}, user(first))).toEqual({
+    expect(await service.client.call(retrieveUserInformation, {}, user(first))).toEqual({
       id: first,
       email: 'ada@people.example',
       name: 'Ada Lovelace',
@@ -192,7 +145,7 @@ describe('a person', () => {
     const claims = { email: freshEmail(), emailVerified: true };
     const seen = await Promise.all(Array.from({ length: 10 }, () => admit('many', claims)));
     expect(new Set(seen).size).toBe(1);
-    expect((await client.call(retrieveUserInformation, {}, user(seen[0]!))).email).toBe(claims.email);
+    expect((await service.client.call(retrieveUserInformation, {}, user(seen[0]!))).email).toBe(claims.email);
   });
 
   it('has an e-mail address only when it is verified, valid, and not used by another user', async () => {
@@ -204,7 +157,7 @@ describe('a person', () => {
       { email, emailVerified: true },
     ]) {
       const userId = await admit(unique('sub-'), claims);
-      expect(await client.call(retrieveUserInformation, {}, user(userId))).toMatchObject({ email: '' });
+      expect(await service.client.call(retrieveUserInformation, {}, user(userId))).toMatchObject({ email: '' });
     }
   });
 
@@ -213,18 +166,22 @@ describe('a person', () => {
     const after = freshEmail();
     const userId = await admit('mover', { email: before, emailVerified: true });
     await admit('mover', { email: after, emailVerified: false });
-    expect((await client.call(retrieveUserInformation, {}, user(userId))).email).toBe(before);
+    expect((await service.client.call(retrieveUserInformation, {}, user(userId))).email).toBe(before);
     await admit('mover', { email: after, emailVerified: true });
-    expect((await client.call(retrieveUserInformation, {}, user(userId))).email).toBe(after);
+    expect((await service.client.call(retrieveUserInformation, {}, user(userId))).email).toBe(after);
     const heir = await admit('heir', { email: before, emailVerified: true });
     expect(heir).not.toBe(userId);
-    expect((await client.call(retrieveUserInformation, {}, user(heir))).email).toBe(before);
+    expect((await service.client.call(retrieveUserInformation, {}, user(heir))).email).toBe(before);
   });
 
   it('changes the name, and nothing else [M23]', async () => {
     const { userId, email } = await newPerson('Grace');
     personal.add('Rear Admiral Hopper');
-    const updated = await client.call(updateUserInformation, { body: { name: ' Rear Admiral Hopper ' } }, user(userId));
+    const updated = await service.client.call(
+      updateUserInformation,
+      { body: { name: ' Rear Admiral Hopper ' } },
+      user(userId),
+    );
     expect(updated).toEqual({
       id: userId,
       email,
@@ -232,24 +189,26 @@ describe('a person', () => {
       pricingPlan: { type: 'Standard' },
       status: 'Active',
     });
-    expect(await client.call(retrieveUserInformation, {}, user(userId))).toEqual(updated);
+    expect(await service.client.call(retrieveUserInformation, {}, user(userId))).toEqual(updated);
     for (const name of ['', '  ', 7, 'a\u0000b', undefined])
       expect(
-        await refusal(client.call(updateUserInformation, { body: { name } as never }, user(userId))),
+        await refusal(service.client.call(updateUserInformation, { body: { name } as never }, user(userId))),
       ).toMatchObject({ kind: 'invalid', details: [{ param: 'name', location: 'body' }] });
   });
 
   it('has user information; a machine client gets 403', async () => {
-    expect(await refusal(client.call(retrieveUserInformation, {}, machine('boss') as never))).toMatchObject({
+    expect(await refusal(service.client.call(retrieveUserInformation, {}, machine('boss') as never))).toMatchObject({
       kind: 'forbidden',
     });
     expect(
-      await refusal(client.call(updateUserInformation, { body: { name: 'x' } }, machine('boss') as never)),
+      await refusal(service.client.call(updateUserInformation, { body: { name: 'x' } }, machine('boss') as never)),
     ).toMatchObject({
       kind: 'forbidden',
     });
     const nobody = user('77777777-7777-4777-8777-777777777777');
-    expect(await refusal(client.call(retrieveUserInformation, {}, nobody))).toMatchObject({ kind: 'forbidden' });
+    expect(await refusal(service.client.call(retrieveUserInformation, {}, nobody))).toMatchObject({
+      kind: 'forbidden',
+    });
   });
 
   it('who creates a tenant is its admin and a member', async () => {
@@ -259,7 +218,7 @@ describe('a person', () => {
     await eventually(async () => {
       expect((await tenantsOf(user(userId))).map(({ id }) => id)).toEqual([made.id]);
     });
-    expect(await client.call(retrieveTenant, { params: { tenantId: made.id } }, user(userId))).toMatchObject({
+    expect(await service.client.call(retrieveTenant, { params: { tenantId: made.id } }, user(userId))).toMatchObject({
       membership: { roles: ['admin'] },
     });
     await eventually(async () => {
@@ -269,7 +228,7 @@ describe('a person', () => {
     });
     // A machine client with the same id is another principal.
     expect(
-      await refusal(client.call(retrieveTenant, { params: { tenantId: made.id } }, machine(userId))),
+      await refusal(service.client.call(retrieveTenant, { params: { tenantId: made.id } }, machine(userId))),
     ).toMatchObject({ kind: 'notFound' });
   });
 });
@@ -345,7 +304,9 @@ describe('members of a tenant', () => {
     const owner = user((await newPerson()).userId);
     const { id: tenantId } = await create(owner);
     const invitations = (query: { limit?: number; cursor?: string } = {}) =>
-      client.call(listInvitations, { params: { tenantId }, query }, owner) as unknown as Promise<PageOf<Invitation>>;
+      service.client.call(listInvitations, { params: { tenantId }, query }, owner) as unknown as Promise<
+        PageOf<Invitation>
+      >;
     const [early, late] = [freshEmail(), freshEmail()];
     const { userId: first } = await invite(tenantId, early, ['issuer'], owner);
     clock.time += DAY_MS;
@@ -390,7 +351,7 @@ describe('members of a tenant', () => {
     const params = { tenantId, userId };
     const old = await linkOf(tenantId, userId);
     clock.time += 6 * DAY_MS;
-    expect(await client.call(resendInvitation, { params }, owner)).toEqual({
+    expect(await service.client.call(resendInvitation, { params }, owner)).toEqual({
       userId,
       status: 'Pending',
       inviteExpiresAt: new Date(clock.time + 5 * DAY_MS).toISOString(),
@@ -401,10 +362,10 @@ describe('members of a tenant', () => {
     expect(fresh).not.toBe(old);
     expect(await accept(fresh, user(guest.userId))).toEqual({ userId: guest.userId, tenantId, roles: ['auditor'] });
     // The invited user is no longer a member, and the one who accepted was not invited.
-    expect(await refusal(client.call(resendInvitation, { params }, owner))).toMatchObject({ kind: 'notFound' });
+    expect(await refusal(service.client.call(resendInvitation, { params }, owner))).toMatchObject({ kind: 'notFound' });
     const member = { tenantId, userId: guest.userId };
     for (const operation of [resendInvitation, cancelInvitation])
-      expect(await refusal(client.call(operation, { params: member }, owner))).toMatchObject({
+      expect(await refusal(service.client.call(operation, { params: member }, owner))).toMatchObject({
         kind: 'invalid',
         details: [{ param: 'userId', location: 'params', msg: 'is already a member' }],
       });
@@ -417,7 +378,7 @@ describe('members of a tenant', () => {
     const { userId } = await invite(tenantId, email, ['auditor'], owner);
     const old = await linkOf(tenantId, userId);
     await admit(unique('sub-'), { email, emailVerified: true });
-    expect(await client.call(resendInvitation, { params: { tenantId, userId } }, owner)).toMatchObject({
+    expect(await service.client.call(resendInvitation, { params: { tenantId, userId } }, owner)).toMatchObject({
       status: 'Active',
     });
     expect(await member(tenantId, userId, owner)).toMatchObject({ status: 'Active', roles: ['auditor'] });
@@ -430,18 +391,18 @@ describe('members of a tenant', () => {
     const { userId } = await invite(tenantId, freshEmail(), ['admin'], owner);
     const params = { tenantId, userId };
     const link = await linkOf(tenantId, userId);
-    await client.call(cancelInvitation, { params }, owner);
+    await service.client.call(cancelInvitation, { params }, owner);
     expect(await refusal(accept(link, user((await newPerson()).userId)))).toMatchObject(badToken);
     for (const call of [
       member(tenantId, userId, owner),
-      client.call(cancelInvitation, { params }, owner),
-      client.call(resendInvitation, { params }, owner),
-      client.call(deleteMembership, { params }, owner),
+      service.client.call(cancelInvitation, { params }, owner),
+      service.client.call(resendInvitation, { params }, owner),
+      service.client.call(deleteMembership, { params }, owner),
     ])
       expect(await refusal(call)).toMatchObject({ kind: 'notFound' });
     await eventually(async () => {
       expect((await members(tenantId, owner)).data.map(({ id }) => id)).not.toContain(userId);
-      expect(await client.call(listInvitations, { params: { tenantId } }, owner)).toEqual({ data: [] });
+      expect(await service.client.call(listInvitations, { params: { tenantId } }, owner)).toEqual({ data: [] });
     });
   });
 
@@ -454,7 +415,7 @@ describe('members of a tenant', () => {
     const inviteExpiresAt = new Date(clock.time + 5 * DAY_MS).toISOString();
     const { userId } = await invite(tenantId, freshEmail(), ['issuer'], owner);
     await invite(tenantId, guest.email, ['auditor'], owner);
-    await client.call(resendInvitation, { params: { tenantId, userId } }, owner);
+    await service.client.call(resendInvitation, { params: { tenantId, userId } }, owner);
     // The owner was not invited; a new link is published again.
     await eventually(async () => expect(received()).toHaveLength(3));
     const pending = { tenantId, userId, roles: ['issuer'], status: 'Pending', inviteExpiresAt };
@@ -476,7 +437,7 @@ describe('members of a tenant', () => {
     await eventually(async () => {
       expect(await tenantsOf(user(userId))).toEqual([]);
     });
-    expect(await refusal(client.call(retrieveTenant, { params: { tenantId } }, user(userId)))).toMatchObject({
+    expect(await refusal(service.client.call(retrieveTenant, { params: { tenantId } }, user(userId)))).toMatchObject({
       kind: 'notFound',
     });
     const outsider = user((await newPerson()).userId);
@@ -522,7 +483,7 @@ describe('members of a tenant', () => {
     await eventually(async () => {
       expect((await members(tenantId, boss)).data.map(({ id }) => id)).toEqual([userId]);
     });
-    expect((await client.call(retrieveTenant, { params: { tenantId } }, boss)).membership).toEqual({
+    expect((await service.client.call(retrieveTenant, { params: { tenantId } }, boss)).membership).toEqual({
       roles: ['admin'],
     });
   });
@@ -558,21 +519,27 @@ describe('members of a tenant', () => {
     const { id: tenantId } = await create(owner);
     const params = { tenantId, userId: guest.userId };
     await invite(tenantId, guest.email, ['issuer'], owner);
-    expect(await refusal(client.call(listClients, { params: { tenantId } }, by))).toMatchObject({ kind: 'forbidden' });
-    expect(await client.call(updateMembership, { params, body: { roles: ['admin', 'issuer'] } }, owner)).toEqual({
+    expect(await refusal(service.client.call(listClients, { params: { tenantId } }, by))).toMatchObject({
+      kind: 'forbidden',
+    });
+    expect(
+      await service.client.call(updateMembership, { params, body: { roles: ['admin', 'issuer'] } }, owner),
+    ).toEqual({
       userId: guest.userId,
       tenantId,
       roles: ['admin', 'issuer'],
     });
-    expect(await client.call(listClients, { params: { tenantId } }, by)).toMatchObject({ data: [expect.anything()] });
-    await client.call(deleteMembership, { params }, owner);
+    expect(await service.client.call(listClients, { params: { tenantId } }, by)).toMatchObject({
+      data: [expect.anything()],
+    });
+    await service.client.call(deleteMembership, { params }, owner);
     for (const call of [
-      client.call(retrieveTenant, { params: { tenantId } }, by),
-      client.call(listClients, { params: { tenantId } }, by),
+      service.client.call(retrieveTenant, { params: { tenantId } }, by),
+      service.client.call(listClients, { params: { tenantId } }, by),
       members(tenantId, by),
       member(tenantId, guest.userId, owner),
-      client.call(deleteMembership, { params }, owner),
-      client.call(updateMembership, { params, body: { roles: ['issuer'] } }, owner),
+      service.client.call(deleteMembership, { params }, owner),
+      service.client.call(updateMembership, { params, body: { roles: ['issuer'] } }, owner),
     ])
       expect(await refusal(call)).toMatchObject({ kind: 'notFound' });
     await eventually(async () => {
@@ -590,16 +557,20 @@ describe('members of a tenant', () => {
     const params = (userId: string) => ({ tenantId, userId });
     const lonely = { kind: 'invalid', code: 'BadRequest' };
     expect(
-      await refusal(client.call(deleteMembership, { params: params(one.userId) }, user(one.userId))),
+      await refusal(service.client.call(deleteMembership, { params: params(one.userId) }, user(one.userId))),
     ).toMatchObject({ ...lonely, details: [{ param: 'userId', location: 'params' }] });
     expect(
       await refusal(
-        client.call(updateMembership, { params: params(one.userId), body: { roles: ['issuer'] } }, user(one.userId)),
+        service.client.call(
+          updateMembership,
+          { params: params(one.userId), body: { roles: ['issuer'] } },
+          user(one.userId),
+        ),
       ),
     ).toMatchObject({ ...lonely, details: [{ param: 'roles', location: 'body' }] });
     await invite(tenantId, two.email, ['admin'], user(one.userId));
     const gone = await Promise.allSettled(
-      [one, two].map(({ userId }) => client.call(deleteMembership, { params: params(userId) }, user(userId))),
+      [one, two].map(({ userId }) => service.client.call(deleteMembership, { params: params(userId) }, user(userId))),
     );
     expect(gone.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(gone.find(({ status }) => status === 'rejected')).toMatchObject({ reason: lonely });
@@ -615,22 +586,22 @@ describe('members of a tenant', () => {
     const calls = (by: ManagementContext) => [
       members(tenantId, by),
       invite(tenantId, 'victim@people.example', ['admin'], by),
-      client.call(updateMembership, { params, body: { roles: ['admin'] } }, by),
-      client.call(createClient, { params: { tenantId }, body: { name: 'n', roles: ['issuer'] } }, by),
-      client.call(deleteTenant, { params: { tenantId } }, by),
+      service.client.call(updateMembership, { params, body: { roles: ['admin'] } }, by),
+      service.client.call(createClient, { params: { tenantId }, body: { name: 'n', roles: ['issuer'] } }, by),
+      service.client.call(deleteTenant, { params: { tenantId } }, by),
       member(tenantId, pending, by),
-      client.call(listInvitations, { params: { tenantId } }, by),
-      client.call(resendInvitation, { params: { tenantId, userId: pending } }, by),
-      client.call(cancelInvitation, { params: { tenantId, userId: pending } }, by),
-      client.call(updateTenant, { params: { tenantId }, body: { name: 'mine' } }, by),
-      client.call(listTenantEvents, { params: { tenantId } }, by),
-      client.call(deleteMembership, { params: { tenantId, userId: pending } }, by),
+      service.client.call(listInvitations, { params: { tenantId } }, by),
+      service.client.call(resendInvitation, { params: { tenantId, userId: pending } }, by),
+      service.client.call(cancelInvitation, { params: { tenantId, userId: pending } }, by),
+      service.client.call(updateTenant, { params: { tenantId }, body: { name: 'mine' } }, by),
+      service.client.call(listTenantEvents, { params: { tenantId } }, by),
+      service.client.call(deleteMembership, { params: { tenantId, userId: pending } }, by),
     ];
     for (const call of calls(user(guest.userId))) expect(await refusal(call)).toMatchObject({ kind: 'forbidden' });
     for (const by of [user((await newPerson()).userId), user(pending), machine('boss'), machine(guest.userId)])
       for (const call of calls(by)) expect(await refusal(call)).toMatchObject({ kind: 'notFound' });
     expect(await member(tenantId, guest.userId, user(guest.userId))).toMatchObject({ id: guest.userId });
-    await client.call(deleteMembership, { params }, user(guest.userId));
+    await service.client.call(deleteMembership, { params }, user(guest.userId));
     // An attempt by another caller stored no person.
     const { userId, status } = await invite(tenantId, 'victim@people.example', ['issuer'], owner);
     expect(status).toBe('Pending');
@@ -650,7 +621,7 @@ describe('members of a tenant', () => {
   ])('are not invited with an invalid %s: %j', async (param, body) => {
     const { id: tenantId } = await create(machine('boss'));
     const before = (await eventsOf()).length;
-    const call = client.call(inviteMember, { params: { tenantId }, body: body as never }, machine('boss'));
+    const call = service.client.call(inviteMember, { params: { tenantId }, body: body as never }, machine('boss'));
     expect(await refusal(call)).toMatchObject({ kind: 'invalid', details: [{ param, location: 'body' }] });
     expect(await eventsOf()).toHaveLength(before);
   });
@@ -664,7 +635,7 @@ describe('the stored data of people', () => {
     for (const value of personal) expect(text.toLowerCase()).not.toContain(value.toLowerCase());
     expect(secrets.size).toBeGreaterThan(2);
     for (const secret of secrets) expect(text).not.toContain(secret);
-    await engines.vault.sealing.destroyDataKeys(PLATFORM, [userId]);
-    expect(await client.call(retrieveUserInformation, {}, user(userId))).toMatchObject({ email: '', name: '' });
+    await service.engines.vault.sealing.destroyDataKeys(PLATFORM, [userId]);
+    expect(await service.client.call(retrieveUserInformation, {}, user(userId))).toMatchObject({ email: '', name: '' });
   });
 });

@@ -1,10 +1,6 @@
 /** @engines embedded postgres */
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   createAuthenticationProvider,
   deleteAuthenticationProvider,
@@ -13,33 +9,19 @@ import {
   updateAuthenticationProvider,
   type AuthenticationProvider,
   type AuthenticationProviderRequest,
-  type ClientContext,
   type PageOf,
 } from '@attestry/contracts';
 import { isErased } from '@attestry/keys';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { OpenIdProvider, TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { OpenIdProvider, waitUntil } from '@attestry/testing';
+import { ServiceUnderTest } from '@attestry/testing/services';
 import {
   authenticationProvider,
   authenticationProviderStream,
 } from './authentication-provider/authentication-provider.state.js';
 import { tenantConfigService } from './index.js';
 
-const contextOf = (tenantId: string): ClientContext => ({
-  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c' },
-  requestId: randomUUID(),
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
+const service = new ServiceUnderTest(tenantConfigService, { baseOf: () => 'https://acme.localhost' });
+const contextOf = service.asClient;
 
 const listen = async (server: Server): Promise<number> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -50,51 +32,42 @@ const SECRET = 'the-secret-of-the-client-0815';
 const MASKED = '**********-0815';
 
 describe('authentication providers', () => {
-  let folder: string;
-  let engines: Engines;
-  let services: RunningServices;
-  let client: ServiceClient;
   /** Of a real OpenID provider. */
   let url: string;
   let identities: OpenIdProvider;
   const servers: Server[] = [];
 
-  const start = async (allowPrivate: boolean, settings: Record<string, string> = {}) => {
-    const config = parseConfig({
-      ...TEST_SETTINGS,
-      ...settings,
-      DATA_DIR: folder,
-      ALLOW_PRIVATE_TARGETS: String(allowPrivate),
-    });
-    engines = await chosenEngines(await openEngines(config));
-    services = await startServices([tenantConfigService], engines);
-    client = new ServiceClient(engines.bus, 'gateway');
-  };
-  const stop = async () => {
-    await services.close();
-    await engines.close();
-  };
+  const start = (allowPrivate: boolean, settings: Record<string, string> = {}) =>
+    service.open({ settings: { ...settings, ALLOW_PRIVATE_TARGETS: String(allowPrivate) } });
+  const stop = () => service.close();
   const create = (
     tenantId: string,
     body: Partial<AuthenticationProviderRequest> = {},
   ): Promise<AuthenticationProvider> =>
-    client.call(
+    service.client.call(
       createAuthenticationProvider,
       { body: { url, clientId: 'attestry', clientSecret: SECRET, ...body } },
       contextOf(tenantId),
     );
   const retrieve = (tenantId: string, id: string): Promise<AuthenticationProvider> =>
-    client.call(retrieveAuthenticationProvider, { params: { id } }, contextOf(tenantId));
+    service.client.call(retrieveAuthenticationProvider, { params: { id } }, contextOf(tenantId));
   const list = async (tenantId: string, query = {}) =>
-    (await client.call(listAuthenticationProviders, { query }, contextOf(tenantId))) as PageOf<AuthenticationProvider>;
+    (await service.client.call(
+      listAuthenticationProviders,
+      { query },
+      contextOf(tenantId),
+    )) as PageOf<AuthenticationProvider>;
   const update = (tenantId: string, id: string, body: AuthenticationProviderRequest): Promise<AuthenticationProvider> =>
-    client.call(updateAuthenticationProvider, { params: { id }, body }, contextOf(tenantId));
+    service.client.call(updateAuthenticationProvider, { params: { id }, body }, contextOf(tenantId));
   const remove = (tenantId: string, id: string) =>
-    client.call(deleteAuthenticationProvider, { params: { id } }, contextOf(tenantId));
+    service.client.call(deleteAuthenticationProvider, { params: { id } }, contextOf(tenantId));
   const storedSecret = async (tenantId: string, id: string) => {
-    const { state } = await engines.streams.load(authenticationProvider, authenticationProviderStream(tenantId, id));
+    const { state } = await service.engines.streams.load(
+      authenticationProvider,
+      authenticationProviderStream(tenantId, id),
+    );
     if (state.status !== 'active') throw new Error(state.status);
-    return engines.vault.sealing.openSealed(tenantId, 'tenant', state.sealedSecret!);
+    return service.engines.vault.sealing.openSealed(tenantId, 'tenant', state.sealedSecret!);
   };
   /** A simulated provider: `answer` sets its discovery document. */
   const hostile = async (answer: (response: ServerResponse, url: string) => void): Promise<string> => {
@@ -123,19 +96,17 @@ describe('authentication providers', () => {
   };
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'attestry-providers-'));
     identities = await OpenIdProvider.start('https://management.example');
     url = identities.issuer;
     await start(true);
   }, 60_000);
   afterAll(async () => {
-    await stop();
+    await service.remove();
     await identities.stop();
     for (const server of servers) {
       server.closeAllConnections();
       server.close();
     }
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('is created with its defaults, its secret masked [T42, T43, T46, T48]', async () => {
@@ -210,7 +181,7 @@ describe('authentication providers', () => {
   it('keeps the secret sealed, and destroys it with the provider', async () => {
     const { id } = await create('t5');
     const stream = authenticationProviderStream('t5', id);
-    const events = await engines.events.readStream(stream, { from: 0, limit: 10 });
+    const events = await service.engines.events.readStream(stream, { from: 0, limit: 10 });
     expect(JSON.stringify(events)).not.toContain(SECRET);
     expect(JSON.stringify(events)).not.toContain('0815');
     const { sealedSecret } = events[0]!.data as { sealedSecret: string };
@@ -219,7 +190,7 @@ describe('authentication providers', () => {
     await expect(remove('t5', id)).rejects.toMatchObject({ kind: 'notFound' });
     await expect(update('t5', id, { url, clientId: 'x' })).rejects.toMatchObject({ kind: 'notFound' });
     expect(await list('t5')).toEqual({ data: [] });
-    const { vault } = engines;
+    const { vault } = service.engines;
     await waitUntil(async () => isErased(await vault.sealing.openSealed('t5', 'tenant', sealedSecret)), {
       what: 'the end of the key',
     });

@@ -1,20 +1,9 @@
 /** @engines embedded postgres */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { retrieveClientKeys, tenantPurged, type PublicContext } from '@attestry/contracts';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  serviceContext,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { retrieveClientKeys, tenantPurged } from '@attestry/contracts';
+import { serviceContext } from '@attestry/service-kit';
+import { waitUntil } from '@attestry/testing';
+import { ServiceUnderTest } from '@attestry/testing/services';
 import { decodeProtectedHeader } from 'jose';
 import { ClientKeys } from './client-keys/client-keys.js';
 import { clientKeys, clientKeysStream } from './client-keys/client-keys.state.js';
@@ -23,40 +12,21 @@ import { tenantConfigService } from './index.js';
 const DAY_MS = 86_400_000;
 const LEAD_MS = 2500;
 const OVERLAP_MS = 60_000;
-const clock = { ahead: 0, now: () => new Date(Date.now() + clock.ahead) };
-
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
-let gateway: ServiceClient;
+const service = new ServiceUnderTest(tenantConfigService, {
+  config: { webhookKeyLeadSeconds: LEAD_MS / 1000, webhookKeyOverlapSeconds: OVERLAP_MS / 1000 },
+});
 let keys: ClientKeys;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'attestry-client-keys-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder });
-  const times = { webhookKeyLeadSeconds: LEAD_MS / 1000, webhookKeyOverlapSeconds: OVERLAP_MS / 1000 };
-  engines = await chosenEngines(await openEngines(Object.assign(config, times), { clock }));
-  services = await startServices([tenantConfigService], engines);
-  gateway = new ServiceClient(engines.bus, 'gateway');
-  keys = services.app.get(ClientKeys, { strict: false });
+  await service.open();
+  keys = service.get(ClientKeys);
 }, 60_000);
-afterAll(async () => {
-  await services.close();
-  await engines.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => service.remove());
 
-const publicContext = (tenantId: string): PublicContext => ({
-  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
-  caller: { kind: 'public' },
-  requestId: randomUUID(),
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
 const kids = async (tenantId: string) =>
-  (await gateway.call(retrieveClientKeys, {}, publicContext(tenantId))).keys.map(({ kid }) => kid);
+  (await service.visit(retrieveClientKeys, {}, tenantId)).keys.map(({ kid }) => kid);
 const signingKid = async (tenantId: string) => decodeProtectedHeader(await keys.signJwt(tenantId, {})).kid;
-const stored = (tenantId: string) => engines.vault.signingKeys.listSigningKeys(tenantId, 'client');
+const stored = (tenantId: string) => service.engines.vault.signingKeys.listSigningKeys(tenantId, 'client');
 const rotated = (tenantId: string, count: number) =>
   waitUntil(
     async () => {
@@ -70,13 +40,13 @@ it('are rotated by schedule also while they do not sign, with a lead and an over
   const tenantId = randomUUID();
   const first = await signingKid(tenantId);
   expect(await kids(tenantId)).toEqual([first]);
-  clock.ahead += 366 * DAY_MS;
+  service.ahead += 366 * DAY_MS;
   const [old, second] = await rotated(tenantId, 2);
   expect(old).toBe(first);
-  clock.ahead += LEAD_MS;
+  service.ahead += LEAD_MS;
   expect(await signingKid(tenantId)).toBe(second);
   expect(await kids(tenantId)).toEqual([first, second]);
-  clock.ahead += OVERLAP_MS;
+  service.ahead += OVERLAP_MS;
   expect(await rotated(tenantId, 1)).toEqual([second]);
   await waitUntil(async () => (await stored(tenantId)).length === 1, { what: 'the end of the old key' });
   expect(await signingKid(tenantId)).toBe(second);
@@ -85,9 +55,9 @@ it('are rotated by schedule also while they do not sign, with a lead and an over
 it('sign with the former key until the lead is over [T762]', async () => {
   const tenantId = randomUUID();
   const first = await signingKid(tenantId);
-  clock.ahead += 366 * DAY_MS;
+  service.ahead += 366 * DAY_MS;
   const { kid, signsFrom } = await keys.rotate(tenantId, serviceContext('tenant-config.test', tenantId));
-  const untilThen = Date.parse(signsFrom) - clock.now().getTime();
+  const untilThen = Date.parse(signsFrom) - service.now().getTime();
   expect(untilThen).toBeGreaterThan(0);
   expect(await keys.rotate(tenantId, serviceContext('tenant-config.test', tenantId))).toEqual({ kid, signsFrom });
   expect([kid === first, await signingKid(tenantId)]).toEqual([false, first]);
@@ -96,9 +66,9 @@ it('sign with the former key until the lead is over [T762]', async () => {
 it('are not left over by a rotation that was interrupted [T835]', async () => {
   const tenantId = randomUUID();
   const first = await signingKid(tenantId);
-  const { streams, vault } = engines;
+  const { streams, vault } = service.engines;
   const { runDecision } = streams;
-  clock.ahead += 366 * DAY_MS;
+  service.ahead += 366 * DAY_MS;
   const context = serviceContext('tenant-config.test', tenantId);
   const ends = new Error('the process ended');
   let ended = 0;
@@ -127,7 +97,7 @@ it('are not rotated any more once the tenant was purged', async () => {
   const [tenantId, other] = [randomUUID(), randomUUID()];
   await signingKid(tenantId);
   await signingKid(other);
-  await engines.bus.publish([
+  await service.engines.bus.publish([
     {
       id: `purged-${tenantId}`,
       subject: tenantPurged.subject,
@@ -136,11 +106,11 @@ it('are not rotated any more once the tenant was purged', async () => {
     },
   ]);
   await waitUntil(
-    async () => (await engines.events.readStream(`tenantConfigForgottenTenant-${tenantId}`)).length === 1,
+    async () => (await service.engines.events.readStream(`tenantConfigForgottenTenant-${tenantId}`)).length === 1,
     { what: 'the record of the purge' },
   );
-  clock.ahead += 366 * DAY_MS;
+  service.ahead += 366 * DAY_MS;
   await rotated(other, 2);
-  const { revision } = await engines.streams.load(clientKeys, clientKeysStream(tenantId));
+  const { revision } = await service.engines.streams.load(clientKeys, clientKeysStream(tenantId));
   expect(revision).toBe(0);
 });

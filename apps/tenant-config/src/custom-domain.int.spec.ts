@@ -1,8 +1,5 @@
 /** @engines embedded postgres */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   createCustomDomain,
   customDomainVerified,
@@ -16,84 +13,51 @@ import {
   tenantDeleted,
   updateCustomDomain,
   verifyCustomDomain,
-  type ClientContext,
   type CustomDomain,
-  type PublicContext,
 } from '@attestry/contracts';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  serviceContext,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TestDnsServer, TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { serviceContext } from '@attestry/service-kit';
+import { TestDnsServer, waitUntil } from '@attestry/testing';
+import { ServiceUnderTest } from '@attestry/testing/services';
 import type { CustomDomainEvent } from './custom-domain/custom-domain.events.js';
 import { customDomain, customDomainStream } from './custom-domain/custom-domain.state.js';
 import { tenantConfigService } from './index.js';
 import { verifiedDomain } from './custom-domain/verified-domain.claim.js';
 
-const contextOf = (tenantId: string): ClientContext => ({
-  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c' },
-  requestId: randomUUID(),
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
+const received: { subject: string; data: object }[] = [];
+let dns: TestDnsServer;
 
-const publicContextOf = (tenantId: string): PublicContext => ({ ...contextOf(tenantId), caller: { kind: 'public' } });
-const asGateway = { ...contextOf('nobody'), deadline: Date.now() + 600_000 };
-
-describe('the custom domain of a tenant', () => {
-  let folder: string;
-  let engines: Engines;
-  let services: RunningServices;
-  let client: ServiceClient;
-  let dns: TestDnsServer;
-  const received: { subject: string; data: object }[] = [];
-
-  const open = async () => {
-    const config = parseConfig({
-      ...TEST_SETTINGS,
-      DATA_DIR: folder,
-      BASE_DOMAIN: 'issue.example.org',
-      DNS_SERVERS: dns.address,
-    });
-    engines = await chosenEngines(await openEngines(config));
-  };
-  const start = async () => {
-    await open();
-    services = await startServices([tenantConfigService], engines);
-    client = new ServiceClient(engines.bus, 'gateway');
-    engines.bus.listen(
+const service = new ServiceUnderTest(tenantConfigService, {
+  settings: { BASE_DOMAIN: 'issue.example.org' },
+  prepare: ({ bus }) =>
+    bus.listen(
       {
         name: 'test.listener',
         subjects: [customDomainVerified, customDomainWithdrawn, issuerDomainVerified].map(({ subject }) => subject),
       },
       async (messages) =>
         void received.push(...messages.map(({ subject, data }) => ({ subject, data: data as object }))),
-    );
-  };
-  const stop = async () => {
-    await services.close();
-    await engines.close();
-  };
+    ),
+});
+const { asClient: contextOf } = service;
+const asGateway = { ...contextOf('nobody'), deadline: Date.now() + 600_000 };
+
+describe('the custom domain of a tenant', () => {
+  const start = () => service.open({ settings: { DNS_SERVERS: dns.address } });
+  const stop = () => service.close();
   const create = (tenantId: string, domain: string) =>
-    client.call(
+    service.client.call(
       createCustomDomain,
       { body: { name: 'Acme', logoUrl: 'https://acme.example/l.png', domain } },
       contextOf(tenantId),
     );
-  const read = (tenantId: string): Promise<CustomDomain> => client.call(retrieveCustomDomain, {}, contextOf(tenantId));
+  const read = (tenantId: string): Promise<CustomDomain> =>
+    service.client.call(retrieveCustomDomain, {}, contextOf(tenantId));
   const update = (tenantId: string, body: { name: string; logoUrl: string; domain: string }) =>
-    client.call(updateCustomDomain, { body }, contextOf(tenantId));
-  const remove = (tenantId: string) => client.call(deleteCustomDomain, {}, contextOf(tenantId));
-  const verify = (tenantId: string) => client.call(verifyCustomDomain, {}, contextOf(tenantId));
+    service.client.call(updateCustomDomain, { body }, contextOf(tenantId));
+  const remove = (tenantId: string) => service.client.call(deleteCustomDomain, {}, contextOf(tenantId));
+  const verify = (tenantId: string) => service.client.call(verifyCustomDomain, {}, contextOf(tenantId));
   const ownerOf = async (host: string) =>
-    (await client.call(lookUpCustomDomain, { body: { host } }, asGateway)).tenantId;
+    (await service.client.call(lookUpCustomDomain, { body: { host } }, asGateway)).tenantId;
   const heard = (subject: string, tenantId: string) =>
     waitUntil(
       () => received.find((it) => it.subject === subject && (it.data as { tenantId: string }).tenantId === tenantId),
@@ -120,11 +84,11 @@ describe('the custom domain of a tenant', () => {
 
   /** By an earlier release, which has published it. */
   const verifyBefore = async (tenantId: string, domain: string) => {
-    await open();
+    await service.openEngines();
     const verificationToken = randomUUID();
     const at = new Date().toISOString();
     const brand = { name: 'Acme', logoUrl: 'https://acme.example/l.png' };
-    await engines.streams.runDecision(
+    await service.engines.streams.runDecision(
       customDomain,
       customDomainStream(tenantId),
       (): CustomDomainEvent[] => [
@@ -133,20 +97,18 @@ describe('the custom domain of a tenant', () => {
       ],
       serviceContext('tenant-config.test', tenantId),
     );
-    await engines.checkpoints.write('tenant-config.publisher', (await engines.events.head())!);
-    await engines.close();
+    await service.engines.checkpoints.write('tenant-config.publisher', (await service.engines.events.head())!);
+    await service.close();
   };
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'attestry-tenant-config-'));
     dns = await TestDnsServer.start();
     await verifyBefore('old', 'old.example');
     await start();
   });
   afterAll(async () => {
-    await stop();
+    await service.remove();
     await dns.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('is created unverified, read, changed and deleted [T4, T6, T7, T11, T12, T13, T14, T65]', async () => {
@@ -288,7 +250,9 @@ describe('the custom domain of a tenant', () => {
       expect(await read('h2')).toMatchObject({ domain: 'hands.example', isVerified: true });
       // As if deleted.
       await expect(read('h1')).rejects.toMatchObject({ kind: 'notFound' });
-      await expect(client.call(retrieveManifest, {}, publicContextOf('h1'))).rejects.toMatchObject({
+      await expect(
+        service.client.call(retrieveManifest, {}, service.inTenant('h1', { kind: 'public' })),
+      ).rejects.toMatchObject({
         kind: 'notFound',
       });
       expect((await heard(customDomainWithdrawn.subject, 'h1')).data).toEqual({
@@ -359,7 +323,7 @@ describe('the custom domain of a tenant', () => {
   it('can be taken over from an unfinished verification, after a minute', async () => {
     const stream = verifiedDomain.stream('nine.example');
     const abandon = (claimedAt: string) =>
-      engines.streams.runDecision(
+      service.engines.streams.runDecision(
         verifiedDomain,
         stream,
         () => [
@@ -381,16 +345,20 @@ describe('the custom domain of a tenant', () => {
 
   it('shows the brand once verified', async () => {
     await create('t10', 'ten.example');
-    await expect(client.call(retrieveManifest, {}, publicContextOf('t10'))).rejects.toMatchObject({ kind: 'notFound' });
-    await expect(client.call(retrieveManifest, {}, publicContextOf('none'))).rejects.toMatchObject({
+    await expect(
+      service.client.call(retrieveManifest, {}, service.inTenant('t10', { kind: 'public' })),
+    ).rejects.toMatchObject({ kind: 'notFound' });
+    await expect(
+      service.client.call(retrieveManifest, {}, service.inTenant('none', { kind: 'public' })),
+    ).rejects.toMatchObject({
       kind: 'notFound',
     });
-    const issuance = new ServiceClient(engines.bus, 'issuance');
+    const issuance = service.clientOf('issuance');
     const brandOf = (tenantId: string) => issuance.call(retrieveBrand, {}, contextOf(tenantId));
     expect([await brandOf('t10'), await brandOf('none')]).toEqual([{}, {}]);
     dns.set('ten.example', (await read('t10')).verificationToken);
     await verify('t10');
-    expect(await client.call(retrieveManifest, {}, publicContextOf('t10'))).toEqual({
+    expect(await service.client.call(retrieveManifest, {}, service.inTenant('t10', { kind: 'public' }))).toEqual({
       name: 'Acme',
       short_name: 'Acme',
       icons: [{ src: 'https://acme.example/l.png' }],
@@ -404,7 +372,7 @@ describe('the custom domain of a tenant', () => {
 
   it('ends with its tenant', async () => {
     await verified('t11', 'eleven.example');
-    await engines.bus.publish([
+    await service.engines.bus.publish([
       {
         id: randomUUID(),
         subject: tenantDeleted.subject,

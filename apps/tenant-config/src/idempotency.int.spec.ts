@@ -1,8 +1,5 @@
 /** @engines embedded postgres */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   AppError,
   createAuthenticationProvider,
@@ -11,60 +8,31 @@ import {
   deleteCustomDomain,
   listAuthenticationProviders,
   type AuthenticationProvider,
-  type ContextOf,
   type PageOf,
 } from '@attestry/contracts';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { OpenIdProvider, TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines, describeIdempotency } from '@attestry/testing/services';
+import { OpenIdProvider } from '@attestry/testing';
+import { describeIdempotency, ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import { tenantConfigService } from './index.js';
 
-const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
+const service = new ServiceUnderTest(tenantConfigService, {
+  settings: { ALLOW_PRIVATE_TARGETS: 'true' },
+  clock: stoppedClock(),
+});
 let provider: OpenIdProvider;
-let client: ServiceClient;
 let serial = 0;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'idempotency-'));
-  const config = parseConfig({
-    ...TEST_SETTINGS,
-    DATA_DIR: dataDir,
-    ALLOW_PRIVATE_TARGETS: 'true',
-  });
-  engines = await chosenEngines(await openEngines(config, { clock }));
-  services = await startServices([tenantConfigService], engines);
+  await service.open();
   provider = await OpenIdProvider.start('https://nobody.example');
-  client = new ServiceClient(engines.bus, 'gateway');
 });
 afterAll(async () => {
-  await services.close();
-  await engines.close();
+  await service.remove();
   await provider.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
-const contextOf = (
-  tenantId: string,
-  clientId = 'one',
-  idempotencyKey?: string,
-): ContextOf<typeof createCustomDomain> => ({
-  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
-  caller: { kind: 'client', clientId },
-  requestId: `request${++serial}`,
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-  ...(idempotencyKey !== undefined && { idempotencyKey }),
-});
+/** A call of a client with a key. */
+const keyed = (key: string, clientId = 'one') =>
+  ({ caller: { kind: 'client', clientId }, idempotencyKey: key }) as const;
 
 /** A tenant has one at most: for another, the first one goes. */
 const unlessAbsent = async (work: Promise<unknown>): Promise<void> => {
@@ -76,49 +44,49 @@ const unlessAbsent = async (work: Promise<unknown>): Promise<void> => {
 };
 
 describeIdempotency('creating a custom domain', {
-  engines: () => engines,
-  clock,
+  service,
   category: 'customDomain',
   made: 'CustomDomainCreated',
   thing: () => {
     const tenantId = randomUUID();
     const domain = `d${++serial}.example.com`;
     return async ({ key, by, other }) => {
-      if (other) await unlessAbsent(client.call(deleteCustomDomain, {}, contextOf(tenantId)));
-      return client.call(
+      if (other) await unlessAbsent(service.admin(deleteCustomDomain, {}, tenantId));
+      return service.admin(
         createCustomDomain,
         {
           body: { name: 'Acme', logoUrl: 'https://acme.example/logo.png', domain: other ? `other.${domain}` : domain },
         },
-        contextOf(tenantId, by, key),
+        tenantId,
+        keyed(key, by),
       );
     };
   },
 });
 
 describeIdempotency('creating an authentication provider', {
-  engines: () => engines,
-  clock,
+  service,
   category: 'authenticationProvider',
   made: 'AuthenticationProviderCreated',
   thing: () => {
     const tenantId = randomUUID();
     return async ({ key, by, other }) => {
       if (other) {
-        const { data } = (await client.call(
+        const { data } = (await service.admin(
           listAuthenticationProviders,
-          { query: {} },
-          contextOf(tenantId),
+          {},
+          tenantId,
         )) as PageOf<AuthenticationProvider>;
         for (const { id } of data)
-          await unlessAbsent(client.call(deleteAuthenticationProvider, { params: { id } }, contextOf(tenantId)));
+          await unlessAbsent(service.admin(deleteAuthenticationProvider, { params: { id } }, tenantId));
       }
-      return client.call(
+      return service.admin(
         createAuthenticationProvider,
         {
           body: { url: provider.issuer, clientId: other ? 'other' : 'attestry', clientSecret: 'a-secret-of-a-client' },
         },
-        contextOf(tenantId, by, key),
+        tenantId,
+        keyed(key, by),
       );
     };
   },

@@ -1,11 +1,8 @@
 /** @engines embedded postgres */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   AppError,
   beginSignIn,
@@ -21,16 +18,9 @@ import {
   type CompleteSignInRequest,
   type PublicContext,
 } from '@attestry/contracts';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { OpenIdProvider, RedirectBrowser, TENANT_CLIENT, TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { ServiceClient } from '@attestry/service-kit';
+import { OpenIdProvider, RedirectBrowser, TENANT_CLIENT } from '@attestry/testing';
+import { ServiceUnderTest } from '@attestry/testing/services';
 import {
   createLocalJWKSet,
   exportJWK,
@@ -52,47 +42,36 @@ import { tenantConfigService } from './index.js';
 const servers: Server[] = [];
 const REDIRECT = 'https://acme.localhost/v1/oauth/authentication/callback';
 
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
 let provider: OpenIdProvider;
+const service = new ServiceUnderTest(tenantConfigService, {
+  settings: { ALLOW_PRIVATE_TARGETS: 'true' },
+  baseOf: () => 'https://acme.localhost',
+});
 /** Calls by administrators, and by issuance. */
 let gateway: ServiceClient;
 let issuance: ServiceClient;
-const clock = { ahead: 0, now: () => new Date(Date.now() + clock.ahead) };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'attestry-sign-in-'));
   provider = await OpenIdProvider.start('https://management.example');
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, ALLOW_PRIVATE_TARGETS: 'true' });
-  engines = await chosenEngines(await openEngines(config, { clock }));
-  services = await startServices([tenantConfigService], engines);
-  gateway = new ServiceClient(engines.bus, 'gateway');
-  issuance = new ServiceClient(engines.bus, 'issuance');
+  await service.open();
+  gateway = service.client;
+  issuance = service.clientOf('issuance');
 }, 60_000);
 afterAll(async () => {
-  await services.close();
-  await engines.close();
+  await service.remove();
   await provider.stop();
   for (const server of servers) {
     server.closeAllConnections();
     server.close();
   }
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Ids of all requests. */
 const requestIds: string[] = [];
 const contextOf = (tenantId: string): ClientContext => {
-  const requestId = randomUUID();
-  requestIds.push(requestId);
-  return {
-    tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'https://acme.localhost' },
-    caller: { kind: 'client', clientId: 'c' },
-    requestId,
-    operation: 'test',
-    deadline: Date.now() + 20_000,
-  };
+  const context = service.asClient(tenantId, { requestId: randomUUID() });
+  requestIds.push(context.requestId);
+  return context;
 };
 const tenantWith = async (more: Partial<AuthenticationProviderRequest> = {}) => {
   const tenantId = randomUUID();
@@ -125,7 +104,12 @@ const requestOf = (
   { url: _, ...flow }: Awaited<ReturnType<typeof began>>,
   query: string,
   mappedClaims?: string[],
-): CompleteSignInRequest => ({ ...flow, begunAt: clock.now().getTime(), query, ...(mappedClaims && { mappedClaims }) });
+): CompleteSignInRequest => ({
+  ...flow,
+  begunAt: service.now().getTime(),
+  query,
+  ...(mappedClaims && { mappedClaims }),
+});
 const failureOf = async (attempt: Promise<unknown>) =>
   attempt.then(
     () => 'nothing',
@@ -345,7 +329,7 @@ describe('a provider at which the client authenticates by a key', () => {
     }
     expect(await keySet()).toEqual({ keys });
     // The client of a provider is that of many requests: its key names none.
-    const [chosen] = await engines.events.readStream(clientKeysStream(tenantId));
+    const [chosen] = await service.engines.events.readStream(clientKeysStream(tenantId));
     expect(requestIds).not.toContain(chosen!.metadata.requestId);
   });
 });
@@ -600,7 +584,7 @@ describe('signing in at a provider that misbehaves', () => {
     expect(await signIn({}, undefined, tenant)).toMatchObject({ subjectId: 'zoe' });
     const second = await rotateTo('k2');
     published.push(second.jwk);
-    clock.ahead += 5000;
+    service.ahead += 5000;
     for (let n = 0; n < 2; n++)
       expect(await signIn({ signer: second, userInfo }, ['email'], tenant)).toMatchObject({ subjectId: 'zoe' });
     expect(keysRequested).toBe(before + 2);
@@ -609,18 +593,18 @@ describe('signing in at a provider that misbehaves', () => {
     for (let n = 0; n < 3; n++)
       expect(await codeOf(signIn({ signer: unknown }, undefined, tenant))).toBe('server_error');
     expect(keysRequested).toBe(before + 2);
-    clock.ahead += 5000;
+    service.ahead += 5000;
     keysStatus = 503;
     expect(await codeOf(signIn({ signer: unknown }, undefined, tenant))).toBe('temporarily_unavailable');
     expect(await signIn({}, undefined, tenant)).toMatchObject({ subjectId: 'zoe' });
     expect(await codeOf(signIn({ signer: unknown }, undefined, tenant))).toBe('server_error');
     expect(keysRequested).toBe(before + 3);
     keysStatus = 200;
-    clock.ahead += 5000;
+    service.ahead += 5000;
     published = [...published, unknown.jwk];
     const jwt = await signIn({ signer: unknown }, undefined, tenant);
     expect(jwt).toMatchObject({ subjectId: 'zoe' });
-    clock.ahead = 0;
+    service.ahead = 0;
   });
 
   it('is cached with others by the size of its documents [T838]', async () => {
@@ -697,14 +681,14 @@ describe('signing in at a provider that misbehaves', () => {
       announced = endpoint() as never;
       const [{ tenantId: one }, { tenantId: other }] = [await tenantWith({ url }), await tenantWith({ url })];
       expect([await isPushed(one), await isPushed(one), await isPushed(other)]).toEqual([true, false, true]);
-      clock.ahead += 29_000;
+      service.ahead += 29_000;
       expect(await isPushed(one)).toBe(false);
-      clock.ahead += 1000;
+      service.ahead += 1000;
       expect([await isPushed(one, {}), await isPushed(one)]).toEqual([true, true]);
       announced = { ...endpoint(), require_pushed_authorization_requests: true } as never;
       const { tenantId: strict } = await tenantWith({ url });
       expect([await isPushed(strict), await isPushed(strict)]).toEqual([true, true]);
-      clock.ahead = 0;
+      service.ahead = 0;
     });
 
     it('gets no query of the authorization endpoint, which stays in the address [T837]', async () => {
@@ -895,7 +879,7 @@ describe('signing in at a provider that misbehaves', () => {
     it('that an earlier release stored requires nothing until it is saved, and says so [T753]', async () => {
       const body = { url, clientId: TENANT_CLIENT.clientId, staticRequestParameters: { acr_values: '2' } };
       const old = await tenantWith(body);
-      await engines.streams.runDecision(
+      await service.engines.streams.runDecision(
         authenticationProvider,
         authenticationProviderStream(old.tenantId, old.id),
         (state): AuthenticationProviderEvent[] => {
@@ -986,10 +970,10 @@ describe('signing in at a provider that misbehaves', () => {
     published.push({ kty: 'EC', x5c: ['x'.repeat(1_000_000)] });
     expect(await signIn({}, undefined, tenant)).toMatchObject({ subjectId: 'zoe' });
     published.push({ kty: 'EC', x5c: ['x'.repeat(100_000)] });
-    clock.ahead += 300_000;
+    service.ahead += 300_000;
     expect(await failureOf(signIn({}, undefined, tenant))).toEqual({ code: 'server_error', message });
     published.length = length;
-    clock.ahead = 0;
+    service.ahead = 0;
   });
 
   it('may have claims of 256 KiB in its ID token [T757]', async () => {
@@ -1002,15 +986,15 @@ describe('signing in at a provider that misbehaves', () => {
 
   it('logs the description of a refusal only for credentials of the client, and no stack of the library [T755]', async () => {
     const lines: Record<string, unknown>[] = [];
-    const { info, error } = engines.logger;
+    const { info, error } = service.engines.logger;
     for (const level of ['info', 'error'] as const)
-      engines.logger[level] = ((fields: Record<string, unknown>) => void lines.push(fields)) as never;
+      service.engines.logger[level] = ((fields: Record<string, unknown>) => void lines.push(fields)) as never;
     try {
       await codeOf(signIn({ status: 401, refusal: '{"error":"invalid_client","error_description":"Bad\\nclient"}' }));
       await codeOf(signIn({ status: 400, refusal: '{"error":"invalid_grant","error_description":"of zoe"}' }));
       await codeOf(signIn({ forged: true }));
     } finally {
-      Object.assign(engines.logger, { info, error });
+      Object.assign(service.engines.logger, { info, error });
     }
     const failed = lines.filter(({ providerId }) => providerId !== undefined);
     expect(failed.map(({ error: reason, description }) => [reason, description])).toEqual([
@@ -1152,7 +1136,7 @@ describe('signing in at a provider that misbehaves', () => {
     announced = { token_endpoint: url.replace('127.0.0.1', 'localhost') + '/token' };
     // Documents are cached for ten minutes, and until then the endpoint that was pinned is used.
     expect((await began(tenantId)).url).toContain('/authorize');
-    clock.ahead = 11 * 60_000;
+    service.ahead = 11 * 60_000;
     const before = requested;
     expect(await codeOf(began(tenantId))).toBe('server_error');
     expect(await codeOf(complete(tenantId, requestOf(flow, `code=c&state=${flow.state}`)))).toBe('server_error');
@@ -1160,13 +1144,13 @@ describe('signing in at a provider that misbehaves', () => {
     announced = { token_endpoint: `${url}/other-path` };
     expect(await signIn({})).toMatchObject({ subjectId: 'zoe' });
     announced = {};
-    clock.ahead = 0;
+    service.ahead = 0;
   });
 
   it('pins the origin at the first sign-in when the provider was saved without one', async () => {
     const old = await tenantWith({ url });
     const stream = authenticationProviderStream(old.tenantId, old.id);
-    await engines.streams.runDecision(
+    await service.engines.streams.runDecision(
       authenticationProvider,
       stream,
       (state): AuthenticationProviderEvent[] => {
@@ -1184,30 +1168,30 @@ describe('signing in at a provider that misbehaves', () => {
       { tenantId: old.tenantId, requestId: 'r', actor: 'test', operation: 'test' },
     );
     const pinned = async () => {
-      const { state } = await engines.streams.load(authenticationProvider, stream);
+      const { state } = await service.engines.streams.load(authenticationProvider, stream);
       return state.status === 'active' ? state.tokenEndpointOrigin : undefined;
     };
     expect(await pinned()).toBeUndefined();
     expect((await began(old.tenantId)).url).toContain('/authorize');
     expect(await pinned()).toBe(url);
     announced = { token_endpoint: url.replace('127.0.0.1', 'localhost') + '/token' };
-    clock.ahead = 11 * 60_000;
+    service.ahead = 11 * 60_000;
     expect(await codeOf(began(old.tenantId))).toBe('server_error');
     announced = {};
-    clock.ahead = 0;
+    service.ahead = 0;
     expect(await pinned()).toBe(url);
   });
 
   it('does not request the documents again for five seconds after a failure', async () => {
-    clock.ahead = 30 * 60_000;
+    service.ahead = 30 * 60_000;
     hostile = { documentStatus: 503 };
     const before = discovered;
     for (let n = 0; n < 5; n++) expect(await codeOf(began(tenantId))).toBe('ServiceUnavailable');
     expect(discovered).toBe(before + 1);
     hostile = {};
-    clock.ahead += 5001;
+    service.ahead += 5001;
     expect((await began(tenantId)).url).toContain('/authorize');
-    clock.ahead = 0;
+    service.ahead = 0;
   });
 
   it('waits at most five seconds', async () => {
@@ -1226,8 +1210,8 @@ describe('signing in at a provider that misbehaves', () => {
     );
     // Its documents are known for a while; after that it cannot be used.
     expect((await began(tenantId)).url).toContain('/authorize');
-    clock.ahead = 24 * 60 * 60_000;
+    service.ahead = 24 * 60 * 60_000;
     expect(await codeOf(began(tenantId))).toBe('ServiceUnavailable');
-    clock.ahead = 0;
+    service.ahead = 0;
   });
 });

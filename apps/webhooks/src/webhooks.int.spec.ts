@@ -1,10 +1,7 @@
 /** @engines embedded postgres */
 import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   clientCreated,
@@ -39,17 +36,9 @@ import {
 } from '@attestry/contracts';
 import { isErased } from '@attestry/keys';
 import type { FeedMessage } from '@attestry/messaging';
-import {
-  openEngines,
-  parseConfig,
-  type PlatformConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { type PlatformConfig, type RequestOf } from '@attestry/service-kit';
+import { waitUntil } from '@attestry/testing';
+import { ServiceUnderTest } from '@attestry/testing/services';
 import { deliveryKeyOf } from './webhook-delivery/delivery-key.js';
 import { webhooksService } from './index.js';
 import { scheduleDelivery, startAttempt } from './webhook-delivery/webhook-delivery.decisions.js';
@@ -72,54 +61,31 @@ interface Envelope {
   event: { id: string; type: string; timestamp: string; payload: Record<string, unknown> };
 }
 
-/** `look` answers something falsy until it has found what it looks for. */
-const until = async <T>(look: () => T | Promise<T>, what: string): Promise<Exclude<T, false | undefined>> => {
-  for (const deadline = performance.now() + 25_000; performance.now() < deadline;) {
-    const found = await look();
-    if (found) return found as Exclude<T, false | undefined>;
-    await pause(10);
-  }
-  throw new Error(`waited in vain for ${what}`);
-};
+const until = <T>(look: () => T | Promise<T>, what: string) => waitUntil(look, { what, intervalMs: 10 });
 
-const contextOf = (tenantId: string): ClientContext => ({
-  tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-  caller: { kind: 'client', clientId: 'c' },
-  requestId: randomUUID(),
-  operation: 'test',
-  deadline: Date.now() + 20_000,
+const service = new ServiceUnderTest(webhooksService, { settings: { WEBHOOK_TIMEOUT_MS: '700' } });
+/** Sealed documents by credential, as issuance returns them. */
+const documents = new Map<string, string>();
+/** Calls of issuance that fail. */
+let unavailable = 0;
+service.answer(retrieveCredentialDocument, ({ body: { tenantId, sessionId, credentialId } }) => {
+  if (unavailable-- > 0) throw new AppError('unavailable', 'later');
+  const sealed = documents.get(`${tenantId} ${sessionId} ${credentialId}`);
+  if (sealed === undefined) throw notFound();
+  return { sealed };
 });
 
+const contextOf = service.asClient;
+
 describe('webhooks', () => {
-  let folder: string;
-  let engines: Engines;
-  let services: RunningServices;
-  let client: ServiceClient;
   const servers: Server[] = [];
 
-  const start = async (retrySeconds: number[], allowPrivate = true, settings: Partial<PlatformConfig> = {}) => {
-    const config = parseConfig({
-      ...TEST_SETTINGS,
-      DATA_DIR: folder,
-      ALLOW_PRIVATE_TARGETS: String(allowPrivate),
-      WEBHOOK_TIMEOUT_MS: '700',
+  const start = (webhookRetrySeconds: number[], allowPrivate = true, settings: Partial<PlatformConfig> = {}) =>
+    service.open({
+      settings: { ALLOW_PRIVATE_TARGETS: String(allowPrivate) },
+      config: { webhookRetrySeconds, ...settings },
     });
-    engines = await chosenEngines(
-      await openEngines(Object.assign(config, { webhookRetrySeconds: retrySeconds }, settings)),
-    );
-    services = await startServices([webhooksService], engines);
-    client = new ServiceClient(engines.bus, 'gateway');
-    engines.bus.serve(retrieveCredentialDocument.subject, async (data) => {
-      if (unavailable-- > 0) return { ok: false, error: new AppError('unavailable', 'later').toWire() };
-      const { tenantId, sessionId, credentialId } = (data as { body: Record<string, string> }).body;
-      const sealed = documents.get(`${tenantId} ${sessionId} ${credentialId}`);
-      return sealed === undefined ? { ok: false, error: notFound().toWire() } : { ok: true, data: { sealed } };
-    });
-  };
-  const stop = async () => {
-    await services.close();
-    await engines.close();
-  };
+  const stop = () => service.close();
 
   const receiver = async (answer: (attempt: number) => (response: ServerResponse) => void) => {
     const received: Received[] = [];
@@ -141,13 +107,13 @@ describe('webhooks', () => {
   };
 
   const subscribe = (tenantId: string, url: string, events: WebhookEvent[]) =>
-    client.call(createWebhook, { body: { url, events } }, contextOf(tenantId));
+    service.client.call(createWebhook, { body: { url, events } }, contextOf(tenantId));
 
-  const list = async (request: Parameters<typeof client.call<typeof listWebhooks>>[1], context: ClientContext) =>
-    (await client.call(listWebhooks, request, context)) as PageOf<Webhook>;
+  const list = async (request: Partial<RequestOf<typeof listWebhooks>>, context: ClientContext) =>
+    (await service.client.call(listWebhooks, request, context)) as PageOf<Webhook>;
 
   const publish = <Data extends object>(type: IntegrationEventType<Data>, data: Data, id: string = randomUUID()) =>
-    engines.bus.publish([
+    service.engines.bus.publish([
       {
         id,
         subject: type.subject,
@@ -155,11 +121,6 @@ describe('webhooks', () => {
         data,
       },
     ]);
-
-  /** Sealed documents by credential, as issuance returns them. */
-  const documents = new Map<string, string>();
-  /** Calls of issuance that fail. */
-  let unavailable = 0;
 
   /** @param inMessage as releases before ADR 0070 published it */
   const issue = async (
@@ -172,8 +133,8 @@ describe('webhooks', () => {
     const keyId = randomUUID();
     let sealed: string | undefined;
     if (credential) {
-      await engines.vault.sealing.createDataKey(tenantId, 'delivery', keyId);
-      sealed = await engines.vault.sealing.sealText(tenantId, 'delivery', keyId, JSON.stringify(credential));
+      await service.engines.vault.sealing.createDataKey(tenantId, 'delivery', keyId);
+      sealed = await service.engines.vault.sealing.sealText(tenantId, 'delivery', keyId, JSON.stringify(credential));
     }
     const data = {
       tenantId,
@@ -194,13 +155,16 @@ describe('webhooks', () => {
       id,
       data,
       erased: async () =>
-        sealed !== undefined && isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
+        sealed !== undefined && isErased(await service.engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
     };
   };
 
   const eventsOf = async (tenantId: string, eventId: string, webhookId: string, type: WebhookEvent = FULL) => {
     const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(eventId, webhookId, type));
-    return (await engines.events.readStream(stream)).map(({ type: name, data }) => ({ name, data: data as object }));
+    return (await service.engines.events.readStream(stream)).map(({ type: name, data }) => ({
+      name,
+      data: data as object,
+    }));
   };
   const ended = (tenantId: string, eventId: string, webhookId: string, type: WebhookEvent = FULL) =>
     until(async () => {
@@ -210,7 +174,7 @@ describe('webhooks', () => {
     }, 'the end of a delivery');
   /** As if a process had ended right after it. */
   const storeScheduled = (tenantId: string, delivery: ScheduledDelivery) =>
-    engines.streams.runDecision(
+    service.engines.streams.runDecision(
       webhookDelivery,
       webhookDeliveryStream(tenantId, delivery.deliveryKey),
       (state) => scheduleDelivery(state, delivery),
@@ -228,17 +192,13 @@ describe('webhooks', () => {
       .flatMap(({ data }) => ('deliveryId' in data ? [data.deliveryId as string] : []));
   const envelopeOf = ({ body }: Received) => JSON.parse(body) as Envelope;
 
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'attestry-webhooks-'));
-    await start([0.05, 0.05, 0.05]);
-  });
+  beforeEach(() => start([0.05, 0.05, 0.05]));
   afterEach(async () => {
-    await stop();
+    await service.remove();
     for (const server of servers.splice(0)) {
       server.closeAllConnections();
       server.close();
     }
-    rmSync(folder, { recursive: true });
   });
 
   describe('subscriptions', () => {
@@ -251,7 +211,7 @@ describe('webhooks', () => {
         url: 'https://xn--bcher-kva.example.com/in',
         disabled: false,
       });
-      const second = await client.call(
+      const second = await service.client.call(
         createWebhook,
         { body: { url: 'https://b.example.com', events: [SUMMARY], disabled: true } },
         contextOf(mine),
@@ -269,26 +229,28 @@ describe('webhooks', () => {
       expect(await list({}, contextOf(other))).toEqual({ data: [] });
 
       const params = { webhookId: created.id };
-      expect(await client.call(retrieveWebhook, { params }, contextOf(mine))).toEqual(created);
+      expect(await service.client.call(retrieveWebhook, { params }, contextOf(mine))).toEqual(created);
       const body = { url: 'https://c.example.com/x', events: [SUMMARY] };
       for (const call of [
-        client.call(retrieveWebhook, { params }, contextOf(other)),
-        client.call(updateWebhook, { params, body }, contextOf(other)),
-        client.call(deleteWebhook, { params }, contextOf(other)),
+        service.client.call(retrieveWebhook, { params }, contextOf(other)),
+        service.client.call(updateWebhook, { params, body }, contextOf(other)),
+        service.client.call(deleteWebhook, { params }, contextOf(other)),
       ])
         await expect(call).rejects.toMatchObject({ kind: 'notFound' });
-      const malformed = client.call(retrieveWebhook, { params: { webhookId: 'x' } }, contextOf(mine));
+      const malformed = service.client.call(retrieveWebhook, { params: { webhookId: 'x' } }, contextOf(mine));
       await expect(malformed).rejects.toMatchObject({ kind: 'invalid' });
 
       // An absent `disabled` is not changed.
       const at = { webhookId: second.id.toUpperCase() };
-      const replaced = await client.call(updateWebhook, { params: at, body }, contextOf(mine));
+      const replaced = await service.client.call(updateWebhook, { params: at, body }, contextOf(mine));
       expect(replaced).toEqual({ id: second.id, ...body, disabled: true });
       expect((await list({}, contextOf(mine))).data).toEqual([created, replaced]);
 
-      await client.call(deleteWebhook, { params }, contextOf(mine));
-      await expect(client.call(deleteWebhook, { params }, contextOf(mine))).rejects.toMatchObject({ kind: 'notFound' });
-      await expect(client.call(retrieveWebhook, { params }, contextOf(mine))).rejects.toMatchObject({
+      await service.client.call(deleteWebhook, { params }, contextOf(mine));
+      await expect(service.client.call(deleteWebhook, { params }, contextOf(mine))).rejects.toMatchObject({
+        kind: 'notFound',
+      });
+      await expect(service.client.call(retrieveWebhook, { params }, contextOf(mine))).rejects.toMatchObject({
         kind: 'notFound',
       });
       expect((await list({}, contextOf(mine))).data).toEqual([replaced]);
@@ -297,16 +259,24 @@ describe('webhooks', () => {
     it('accept null as an absent `disabled`, and an update without other members replaces them', async () => {
       const context = contextOf(randomUUID());
       const body = { url: 'https://a.example.com/in', events: [FULL, SUMMARY], disabled: null as never };
-      const created = await client.call(createWebhook, { body }, context);
+      const created = await service.client.call(createWebhook, { body }, context);
       expect(created.disabled).toBe(false);
       const params = { webhookId: created.id };
       const change = { url: 'https://b.example.com/in', events: [SUMMARY] };
-      await client.call(updateWebhook, { params, body: { ...change, disabled: true } }, context);
-      const kept = await client.call(updateWebhook, { params, body: { ...change, disabled: null as never } }, context);
+      await service.client.call(updateWebhook, { params, body: { ...change, disabled: true } }, context);
+      const kept = await service.client.call(
+        updateWebhook,
+        { params, body: { ...change, disabled: null as never } },
+        context,
+      );
       expect(kept).toEqual({ id: created.id, ...change, disabled: true });
       const unknown = { webhookId: randomUUID() };
       // Of two faults, the one that no other body would correct.
-      const wrong = client.call(updateWebhook, { params: unknown, body: { ...change, url: 'mailto:a@b.c' } }, context);
+      const wrong = service.client.call(
+        updateWebhook,
+        { params: unknown, body: { ...change, url: 'mailto:a@b.c' } },
+        context,
+      );
       await expect(wrong).rejects.toMatchObject({ kind: 'notFound' });
     });
 
@@ -322,7 +292,7 @@ describe('webhooks', () => {
       expect(kinds).toContain('invalid');
       const { data } = await list({}, contextOf(tenantId));
       expect(data).toHaveLength(20);
-      await client.call(deleteWebhook, { params: { webhookId: data[0]!.id } }, contextOf(tenantId));
+      await service.client.call(deleteWebhook, { params: { webhookId: data[0]!.id } }, contextOf(tenantId));
       await create();
       await expect(create()).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'webhooks' }] });
     });
@@ -348,7 +318,11 @@ describe('webhooks', () => {
         return data.filter((it) => new URL(it.url).href === url);
       };
       const update = (webhookId: string, to: string) =>
-        client.call(updateWebhook, { params: { webhookId }, body: { url: to, events: [FULL] } }, contextOf(tenantId));
+        service.client.call(
+          updateWebhook,
+          { params: { webhookId }, body: { url: to, events: [FULL] } },
+          contextOf(tenantId),
+        );
       const created = await atMostFive(
         Array.from({ length: 8 }, (_, n) =>
           subscribe(tenantId, n % 2 ? url : 'https://SHARED.example.com:443/x/../in', [FULL]),
@@ -361,9 +335,9 @@ describe('webhooks', () => {
       );
       expect(await atMostFive(others.slice(0, 4).map(({ id }) => update(id, url)))).toHaveLength(5);
       const params = { webhookId: others[0]!.id };
-      expect(await client.call(retrieveWebhook, { params }, contextOf(tenantId))).toEqual(others[0]);
+      expect(await service.client.call(retrieveWebhook, { params }, contextOf(tenantId))).toEqual(others[0]);
       await update(created[0]!.id, 'https://elsewhere.example.com/');
-      await client.call(deleteWebhook, { params: { webhookId: created[1]!.id } }, contextOf(tenantId));
+      await service.client.call(deleteWebhook, { params: { webhookId: created[1]!.id } }, contextOf(tenantId));
       expect(await atMostFive(others.slice(0, 6).map(({ id }) => update(id, url)))).toHaveLength(5);
       // A webhook that has the URL keeps it, and its other members can change.
       await update(created[2]!.id, url);
@@ -379,7 +353,7 @@ describe('webhooks', () => {
         await subscribe(tenantId, `${url}/other`, [FULL]),
       ];
       const test = (webhookId: string) =>
-        client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId)).then(
+        service.client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId)).then(
           () => 'sent' as const,
           (error: unknown) => error as AppError,
         );
@@ -403,7 +377,7 @@ describe('webhooks', () => {
     it('are published to the other services in their current form', async () => {
       const tenantId = randomUUID();
       const delivered: FeedMessage[] = [];
-      const consumer = engines.bus.consume(
+      const consumer = service.engines.bus.consume(
         { name: 'test.told', subjects: [webhookSaved.subject, webhookDeleted.subject] },
         (messages) => {
           delivered.push(...messages);
@@ -413,8 +387,8 @@ describe('webhooks', () => {
       const { id: webhookId } = await subscribe(tenantId, 'https://a.example.com/in', [FULL]);
       const params = { webhookId };
       const body = { url: 'https://b.example.com/in', events: [SUMMARY], disabled: true };
-      await client.call(updateWebhook, { params, body }, contextOf(tenantId));
-      await client.call(deleteWebhook, { params }, contextOf(tenantId));
+      await service.client.call(updateWebhook, { params, body }, contextOf(tenantId));
+      await service.client.call(deleteWebhook, { params }, contextOf(tenantId));
       await until(() => delivered.some(({ subject }) => subject === webhookDeleted.subject), 'the deletion');
       expect(delivered.map(({ data }) => data)).toEqual([
         { tenantId, webhookId, events: [FULL], disabled: false },
@@ -427,7 +401,7 @@ describe('webhooks', () => {
 
     it('have one key set per tenant, the same for concurrent callers [T34]', async () => {
       const ask = (tenantId: string) =>
-        client.call(retrieveWebhookKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } });
+        service.client.call(retrieveWebhookKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } });
       const tenantId = randomUUID();
       const [first, again] = await Promise.all([ask(tenantId), ask(tenantId)]);
       expect(first.keys).toEqual([
@@ -481,7 +455,11 @@ describe('webhooks', () => {
     });
     expect(got.sort()).toEqual([`${first.id} ${FULL}`, `${first.id} ${SUMMARY}`, `${second.id} ${FULL}`].sort());
 
-    const { keys } = await client.call(retrieveWebhookKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } });
+    const { keys } = await service.client.call(
+      retrieveWebhookKeys,
+      {},
+      { ...contextOf(tenantId), caller: { kind: 'public' } },
+    );
     const { verifySignature } = await import('http-message-sig');
     for (const { headers, body, method, url: path } of received) {
       const digest = createHash('sha256').update(body).digest('base64');
@@ -516,7 +494,7 @@ describe('webhooks', () => {
     }
     await until(erased, 'the key to be destroyed');
     expect(outsider.received).toEqual([]);
-    const stored = JSON.stringify((await engines.events.readAll({ limit: 1000 })).events);
+    const stored = JSON.stringify((await service.engines.events.readAll({ limit: 1000 })).events);
     expect(stored).not.toContain('eyJ.secret.credential');
   });
 
@@ -666,7 +644,7 @@ describe('webhooks', () => {
         (error: unknown) => error as AppError,
       );
     const test = (tenantId: string, webhookId: string) =>
-      outcome(client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId)));
+      outcome(service.client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId)));
     const tooMany = { kind: 'tooManyRequests', headers: { 'retry-after': expect.stringMatching(/^\d+$/) as string } };
 
     it('are limited to ten tests a minute per URL, also for webhooks that are created again', async () => {
@@ -676,7 +654,7 @@ describe('webhooks', () => {
       for (let n = 0; n < 3; n++) {
         const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
         for (let k = 0; k < 6; k++) outcomes.push(await test(tenantId, webhookId));
-        await client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
+        await service.client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
       }
       expect(outcomes.slice(0, 10)).toEqual(Array(10).fill('sent'));
       for (const refused of outcomes.slice(10)) expect(refused).toMatchObject(tooMany);
@@ -693,7 +671,7 @@ describe('webhooks', () => {
         expect(await test(tenantId, webhookId)).toBe('sent');
         return until(async () => {
           const request = { params: { webhookId }, query: {} };
-          const { data } = (await client.call(
+          const { data } = (await service.client.call(
             listWebhookAttempts,
             request,
             contextOf(tenantId),
@@ -702,7 +680,9 @@ describe('webhooks', () => {
         }, 'the attempt');
       };
       const redeliver = (webhookId: string, deliveryId: string) =>
-        outcome(client.call(redeliverWebhookAttempt, { params: { webhookId, deliveryId } }, contextOf(tenantId)));
+        outcome(
+          service.client.call(redeliverWebhookAttempt, { params: { webhookId, deliveryId } }, contextOf(tenantId)),
+        );
       const webhooks = await Promise.all(
         Array.from({ length: 8 }, (_, n) => subscribe(tenantId, `${url}/${n}`, [FULL])),
       );
@@ -731,7 +711,7 @@ describe('webhooks', () => {
 
   describe('attempts', () => {
     const attemptsOf = async (tenantId: string, webhookId: string, query: { limit?: number; cursor?: string } = {}) =>
-      (await client.call(
+      (await service.client.call(
         listWebhookAttempts,
         { params: { webhookId }, query },
         contextOf(tenantId),
@@ -742,7 +722,7 @@ describe('webhooks', () => {
         return data.length === count && data.every(({ status: name }) => name !== 'Started') && data;
       }, `${count} attempts in the list`);
     const redeliver = (tenantId: string, webhookId: string, deliveryId: string) =>
-      client.call(redeliverWebhookAttempt, { params: { webhookId, deliveryId } }, contextOf(tenantId));
+      service.client.call(redeliverWebhookAttempt, { params: { webhookId, deliveryId } }, contextOf(tenantId));
 
     it('are listed newest first, in pages, only for their tenant', async () => {
       const tenantId = randomUUID();
@@ -789,7 +769,7 @@ describe('webhooks', () => {
       const [failed] = await whole(tenantId, webhookId, 1);
       expect(failed).toMatchObject({ status: 'Failed', error: 'ECONNREFUSED', nextAttemptAt: expect.any(String) });
       const body = { url: 'http://127.0.0.1:1/', events: [SUMMARY], disabled: true };
-      await client.call(updateWebhook, { params: { webhookId }, body }, contextOf(tenantId));
+      await service.client.call(updateWebhook, { params: { webhookId }, body }, contextOf(tenantId));
       const [cancelled] = await until(async () => {
         const { data } = await attemptsOf(tenantId, webhookId);
         return data[0]?.cancelled && data;
@@ -836,7 +816,7 @@ describe('webhooks', () => {
       const { id: other } = await subscribe(tenantId, url, [SUMMARY]);
       await expect(redeliver(tenantId, other, deliveryId)).rejects.toMatchObject({ kind: 'notFound' });
       const body = { url, events: [SUMMARY], disabled: true };
-      await client.call(updateWebhook, { params: { webhookId }, body }, contextOf(tenantId));
+      await service.client.call(updateWebhook, { params: { webhookId }, body }, contextOf(tenantId));
       await expect(redeliver(tenantId, webhookId, deliveryId)).rejects.toMatchObject({ kind: 'conflict' });
     });
 
@@ -856,7 +836,7 @@ describe('webhooks', () => {
         { id, payload: { credential: { a: 1 } } },
         { id, payload: { credential: { a: 1 } } },
       ]);
-      await client.call(deleteWebhook, { params: { webhookId: failing.id } }, contextOf(tenantId));
+      await service.client.call(deleteWebhook, { params: { webhookId: failing.id } }, contextOf(tenantId));
       await until(erased, 'the key to be destroyed');
       await expect(redeliver(tenantId, webhookId, deliveryId)).rejects.toMatchObject({
         kind: 'invalid',
@@ -876,14 +856,14 @@ describe('webhooks', () => {
       const { id } = await issue(tenantId);
       const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, webhookId, SUMMARY));
       await failedOnce(tenantId, id, webhookId, SUMMARY);
-      await services.close();
-      await engines.streams.runDecision(
+      await service.stop();
+      await service.engines.streams.runDecision(
         webhookDelivery,
         stream,
         (state) => startAttempt(state, { deliveryId: 'lost' }, { now: new Date(Date.now() + 60_000).toISOString() }),
         { tenantId, requestId: 'r', actor: 'service:webhooks', operation: 'test' },
       );
-      await engines.close();
+      await service.close();
       await start([1]);
       await ended(tenantId, id, webhookId, SUMMARY);
       const data = await whole(tenantId, webhookId, 3);
@@ -897,7 +877,7 @@ describe('webhooks', () => {
 
   describe('a test event', () => {
     const test = (tenantId: string, webhookId: string) =>
-      client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));
+      service.client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));
 
     it('is delivered like any other event, whatever the webhook subscribed to', async () => {
       const tenantId = randomUUID();
@@ -918,13 +898,13 @@ describe('webhooks', () => {
       const { received, url } = await receiver(status(200));
       const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
       await expect(test(randomUUID(), webhookId)).rejects.toMatchObject({ kind: 'notFound' });
-      await client.call(
+      await service.client.call(
         updateWebhook,
         { params: { webhookId }, body: { url, events: [FULL], disabled: true } },
         contextOf(tenantId),
       );
       await expect(test(tenantId, webhookId)).rejects.toMatchObject({ kind: 'conflict' });
-      await client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
+      await service.client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
       await expect(test(tenantId, webhookId)).rejects.toMatchObject({ kind: 'notFound' });
       expect(received).toEqual([]);
     });
@@ -932,10 +912,10 @@ describe('webhooks', () => {
 
   describe('keys', () => {
     const keySet = async (tenantId: string) =>
-      (await client.call(retrieveWebhookKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } })).keys.map(
-        ({ kid }) => kid as string,
-      );
-    const rotate = (tenantId: string) => client.call(rotateWebhookKeys, {}, contextOf(tenantId));
+      (
+        await service.client.call(retrieveWebhookKeys, {}, { ...contextOf(tenantId), caller: { kind: 'public' } })
+      ).keys.map(({ kid }) => kid as string);
+    const rotate = (tenantId: string) => service.client.call(rotateWebhookKeys, {}, contextOf(tenantId));
     const restart = async (times: {
       webhookKeyLeadSeconds?: number;
       webhookKeyOverlapSeconds?: number;
@@ -956,11 +936,11 @@ describe('webhooks', () => {
         // A URL is tested ten times a minute at most, an origin sixty times.
         await pause(200);
         if (tests++ % 10 === 0) {
-          if (webhookId) await client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
+          if (webhookId) await service.client.call(deleteWebhook, { params: { webhookId } }, contextOf(tenantId));
           webhookId = (await subscribe(tenantId, `${url}/${tests}`, [SUMMARY])).id;
         }
         const before = received.length;
-        await client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));
+        await service.client.call(testWebhook, { params: { webhookId } }, contextOf(tenantId));
         await until(() => received.length > before, 'a delivery');
         return kidOf(received.at(-1)!);
       };
@@ -984,7 +964,7 @@ describe('webhooks', () => {
       expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(previous.publishedUntil));
       expect(await keySet(tenantId)).toEqual([kid]);
       await until(
-        async () => (await engines.vault.signingKeys.listSigningKeys(tenantId, 'webhook')).length === 1,
+        async () => (await service.engines.vault.signingKeys.listSigningKeys(tenantId, 'webhook')).length === 1,
         'the old key to be destroyed',
       );
       expect(await send()).toBe(kid);
@@ -992,7 +972,7 @@ describe('webhooks', () => {
 
     it('that were created before key rotation are kept', async () => {
       const tenantId = randomUUID();
-      const { keyId } = await engines.vault.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
+      const { keyId } = await service.engines.vault.signingKeys.ensureSigningKey(tenantId, 'webhook', 'Ed25519');
       expect(await keySet(tenantId)).toEqual([keyId]);
       const { kid, previous } = await rotate(tenantId);
       expect(previous.kid).toBe(keyId);
@@ -1048,9 +1028,13 @@ describe('webhooks', () => {
     await failedOnce(tenantId, id, webhookId);
     expect(await erased()).toBe(false);
     const params = { webhookId };
-    if (what === 'deleted') await client.call(deleteWebhook, { params }, contextOf(tenantId));
+    if (what === 'deleted') await service.client.call(deleteWebhook, { params }, contextOf(tenantId));
     else
-      await client.call(updateWebhook, { params, body: { url, events: [FULL], disabled: true } }, contextOf(tenantId));
+      await service.client.call(
+        updateWebhook,
+        { params, body: { url, events: [FULL], disabled: true } },
+        contextOf(tenantId),
+      );
     const events = await ended(tenantId, id, webhookId);
     expect(events.at(-1)).toMatchObject({ name: 'DeliveryCancelled', data: { reason } });
     await until(erased, 'the key to be destroyed');
@@ -1070,13 +1054,13 @@ describe('webhooks', () => {
     const { id, erased } = await issue(tenantId, { a: 1 });
     expect((await ended(tenantId, id, quick.id)).at(-1)!.name).toBe('DeliverySucceeded');
     const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, quick.id, FULL));
-    const [last] = await engines.events.readStream(stream, { direction: 'backwards', limit: 1 });
+    const [last] = await service.engines.events.readStream(stream, { direction: 'backwards', limit: 1 });
     await until(async () => {
-      const reached = await engines.checkpoints.read('webhooks.delivery-keys');
-      return reached !== undefined && engines.events.comparePositions(reached, last!.position) >= 0;
+      const reached = await service.engines.checkpoints.read('webhooks.delivery-keys');
+      return reached !== undefined && service.engines.events.comparePositions(reached, last!.position) >= 0;
     }, 'the first end to be handled');
     expect(await erased()).toBe(false);
-    await client.call(deleteWebhook, { params: { webhookId: failing.id } }, contextOf(tenantId));
+    await service.client.call(deleteWebhook, { params: { webhookId: failing.id } }, contextOf(tenantId));
     await until(erased, 'the key to be destroyed');
   });
 
@@ -1131,7 +1115,7 @@ describe('webhooks', () => {
     const { id: webhookId } = await subscribe(tenantId, url, [FULL, SUMMARY]);
     const { id, data } = await issue(tenantId, { a: 1 });
     await until(() => received.length === 2, 'both attempts');
-    await engines.vault.sealing.destroyDataKeys(tenantId, [data.documentKeyId!]);
+    await service.engines.vault.sealing.destroyDataKeys(tenantId, [data.documentKeyId!]);
     expect((await ended(tenantId, id, webhookId)).at(-1)).toMatchObject({
       name: 'DeliveryCancelled',
       data: { reason: 'credential-erased' },
@@ -1161,8 +1145,8 @@ describe('webhooks', () => {
     const second = await subscribe(tenantId, url, [FULL]);
     // As if the process had ended between the two appends, and the second webhook since.
     const [id, keyId] = [randomUUID(), randomUUID()];
-    await engines.vault.sealing.createDataKey(tenantId, 'delivery', keyId);
-    const sealed = await engines.vault.sealing.sealText(tenantId, 'delivery', keyId, '{"a":1}');
+    await service.engines.vault.sealing.createDataKey(tenantId, 'delivery', keyId);
+    const sealed = await service.engines.vault.sealing.sealText(tenantId, 'delivery', keyId, '{"a":1}');
     const payload = {
       format: 'jwt_vc_json' as const,
       userId: randomUUID(),
@@ -1180,13 +1164,13 @@ describe('webhooks', () => {
       attemptAt: issuedAt,
     });
     await ended(tenantId, id, first.id);
-    await client.call(deleteWebhook, { params: { webhookId: second.id } }, contextOf(tenantId));
-    expect(isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed))).toBe(false);
+    await service.client.call(deleteWebhook, { params: { webhookId: second.id } }, contextOf(tenantId));
+    expect(isErased(await service.engines.vault.sealing.openSealed(tenantId, 'delivery', sealed))).toBe(false);
     const data = { tenantId, issuer: '', profile: 'jwt-vc' as const, sessionId: randomUUID(), issuedAt, ...payload };
     await publish(credentialIssued, { ...data, sealedCredential: { keyId, sealed } }, id);
     expect((await ended(tenantId, id, second.id)).at(-1)).toMatchObject({ data: { reason: 'webhook-deleted' } });
     await until(
-      async () => isErased(await engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
+      async () => isErased(await service.engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),
       'the key to go',
     );
     expect(received).toHaveLength(1);
@@ -1206,15 +1190,15 @@ describe('webhooks', () => {
     const { id } = await issue(tenantId);
     const stream = webhookDeliveryStream(tenantId, deliveryKeyOf(id, webhookId, SUMMARY));
     await failedOnce(tenantId, id, webhookId, SUMMARY);
-    await services.close();
+    await service.stop();
     // The state after a process was killed once it had recorded the start of an attempt.
-    await engines.streams.runDecision(
+    await service.engines.streams.runDecision(
       webhookDelivery,
       stream,
       (state) => startAttempt(state, { deliveryId: 'lost' }, { now: new Date(Date.now() + 60_000).toISOString() }),
       { tenantId, requestId: 'r', actor: 'service:webhooks', operation: 'test' },
     );
-    await engines.close();
+    await service.close();
     await start([1]);
     const events = await ended(tenantId, id, webhookId, SUMMARY);
     const failed = events.findIndex(({ name }) => name === 'DeliveryAttemptFailed');
@@ -1231,7 +1215,7 @@ describe('webhooks', () => {
     await publish(tenantDeleted, { tenantId, host: 'acme.localhost' });
     await until(
       () =>
-        client.call(retrieveWebhook, { params: { webhookId } }, contextOf(tenantId)).then(
+        service.client.call(retrieveWebhook, { params: { webhookId } }, contextOf(tenantId)).then(
           () => false,
           ({ kind }: { kind: string }) => kind === 'notFound',
         ),
@@ -1296,7 +1280,7 @@ describe('webhooks', () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver(status(200));
     const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
-    await services.close();
+    await service.stop();
     // As if the process had ended between the event and the request.
     const id = randomUUID();
     const attemptAt = new Date().toISOString();
@@ -1308,7 +1292,7 @@ describe('webhooks', () => {
       attemptAt,
       deliveryId: 'lost',
     });
-    await engines.close();
+    await service.close();
     await start([1]);
     const { deliveryId } = envelopeOf((await until(() => received[0], 'the attempt')) as Received);
     expect(await ended(tenantId, id, webhookId, SUMMARY)).toMatchObject([
@@ -1317,7 +1301,7 @@ describe('webhooks', () => {
       { name: 'DeliverySucceeded', data: { attempt: 1, deliveryId } },
     ]);
     const listed = await until(async () => {
-      const { data } = (await client.call(
+      const { data } = (await service.client.call(
         listWebhookAttempts,
         { params: { webhookId }, query: {} },
         contextOf(tenantId),
@@ -1345,12 +1329,12 @@ describe('webhooks', () => {
 
   it('reports its components in readiness', async () => {
     const { ready } = await until(() => {
-      const report = engines.health.report();
+      const report = service.engines.health.report();
       return report.ready && report;
     }, 'readiness');
     expect(ready).toBe(true);
     expect(
-      engines.health
+      service.engines.health
         .report()
         .checks.map(({ name }) => name)
         .sort(),

@@ -1,6 +1,7 @@
 import { IDEMPOTENCY_TTL_MS } from '@attestry/contracts';
-import { EventStoreUnavailable, type EventStore, type UnitOfWork } from '@attestry/event-store';
-import { KeyVaultUnavailable, type KeyVault } from '@attestry/keys';
+import { EventStoreUnavailable, type UnitOfWork } from '@attestry/event-store';
+import { KeyVaultUnavailable } from '@attestry/keys';
+import type { ServiceUnderTest } from './service-under-test.js';
 
 export interface IdempotentCallOptions {
   /** The `Idempotency-Key`. */
@@ -12,8 +13,7 @@ export interface IdempotentCallOptions {
 }
 
 export interface Repeatable {
-  engines: () => { events: EventStore; vault: KeyVault };
-  clock: { time: number };
+  service: ServiceUnderTest;
   /** Category of the stream of the resource, and type of the event that creates it. */
   category: string;
   made: string;
@@ -28,19 +28,12 @@ const kindOf = (call: Promise<unknown>): Promise<string> =>
   );
 
 /** What every idempotent operation does (ADR 0036). Jest's globals are used only when it is called. */
-export const describeIdempotency = (operation: string, { engines, clock, category, made, thing }: Repeatable): void => {
+export const describeIdempotency = (operation: string, { service, category, made, thing }: Repeatable): void => {
   describe(`${operation} with an Idempotency-Key`, () => {
     let serial = 0;
     const newKey = () => `"key-${++serial}"`;
-    const count = async (): Promise<number> => {
-      let found = 0;
-      for (let after: string | undefined; ;) {
-        const page = await engines().events.readAll({ categories: [category], limit: 500, ...(after && { after }) });
-        found += page.events.filter(({ type }) => type === made).length;
-        if (page.atEnd) return found;
-        after = page.next;
-      }
-    };
+    const count = async (): Promise<number> =>
+      (await service.events(category)).filter(({ type }) => type === made).length;
     const madeBy = async (work: () => Promise<void>): Promise<number> => {
       const before = await count();
       await work();
@@ -63,7 +56,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       const key = newKey();
       const created = await madeBy(async () => {
         const first = await call({ key });
-        clock.time += IDEMPOTENCY_TTL_MS - 1;
+        service.ahead += IDEMPOTENCY_TTL_MS - 1;
         expect(await call({ key })).toEqual(first);
         expect(await call({ key })).toEqual(first);
       });
@@ -74,7 +67,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       const call = thing();
       const key = newKey();
       const created = await madeBy(async () => {
-        const restore = faulty(engines().events, 'commit', (commit) => async (unit) => {
+        const restore = faulty(service.engines.events, 'commit', (commit) => async (unit) => {
           const stored = await commit(unit);
           if (isOurs(unit)) throw new EventStoreUnavailable('lost after the append');
           return stored;
@@ -91,7 +84,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       const call = thing();
       const key = newKey();
       const created = await madeBy(async () => {
-        const restore = faulty(engines().events, 'commit', (commit) => async (unit) => {
+        const restore = faulty(service.engines.events, 'commit', (commit) => async (unit) => {
           if (isOurs(unit)) throw new EventStoreUnavailable('away');
           return commit(unit);
         });
@@ -108,14 +101,14 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       const key = newKey();
       const created = await madeBy(async () => {
         let writes = 0;
-        const restore = faulty(engines().vault.expiringState, 'write', (write) => async (...args) => {
+        const restore = faulty(service.engines.vault.expiringState, 'write', (write) => async (...args) => {
           if (args[1].startsWith('call ') && ++writes > 1) throw new KeyVaultUnavailable('the process is gone');
           return write(...args);
         });
         const first = await call({ key });
         restore();
         expect(await kindOf(call({ key }))).toBe('conflict');
-        clock.time += 60_000;
+        service.ahead += 60_000;
         expect(await call({ key })).toEqual(first);
         expect(await call({ key })).toEqual(first);
       });
@@ -161,7 +154,7 @@ export const describeIdempotency = (operation: string, { engines, clock, categor
       const call = thing();
       const key = newKey();
       await call({ key });
-      clock.time += IDEMPOTENCY_TTL_MS;
+      service.ahead += IDEMPOTENCY_TTL_MS;
       const created = await madeBy(async () => {
         await call({ key, other: true });
       });

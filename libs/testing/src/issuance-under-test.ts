@@ -1,7 +1,4 @@
 import { createHash, generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   AppError,
   authorize,
@@ -22,32 +19,17 @@ import {
   type PreAuthorizedOfferRequest,
 } from '@attestry/contracts';
 import { jwkThumbprint, type PublicJwk } from '@attestry/keys';
-import type { FeedMessage } from '@attestry/messaging';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-  type ServiceDefinition,
-} from '@attestry/service-kit';
+import type { ResponseOf, ServiceDefinition } from '@attestry/service-kit';
 import { SignJWT, type JWK, type JWTHeaderParameters } from 'jose';
-import { chosenEngines } from './postgres-engines.js';
-import { TEST_SETTINGS } from './test-settings.js';
+import { ServiceUnderTest, type ServiceUnderTestOptions } from './service-under-test.js';
 
 const VERIFIER = 'a-verifier-of-the-wallet-with-43-characters';
 const LOGIN = 'https://login.example';
 const FORM = 'application/x-www-form-urlencoded';
 
-export interface IssuanceOptions {
+export interface IssuanceOptions extends ServiceUnderTestOptions {
   /** Who signs in next; default always the same person, without claims. */
   person?: () => { subjectId: string; claims: Record<string, unknown> };
-  /** Besides {@link TEST_SETTINGS}. */
-  settings?: Record<string, string>;
-  /** Messages that the service publishes, kept in {@link IssuanceUnderTest.messages}. */
-  subjects?: readonly string[];
 }
 
 export interface WalletKey {
@@ -80,103 +62,52 @@ export interface RawParts {
 }
 
 /**
- * The issuance service alone, on the engines of the Jest project, with two tenants, a provider at which everyone signs in, and what an issuer and a
- * wallet send to it. Each suite starts its own.
+ * The issuance service alone, with two tenants, a provider at which everyone signs in, and what an issuer and a wallet send to it. Each suite starts
+ * its own.
  */
-export class IssuanceUnderTest {
-  static readonly TENANT = '11111111-1111-4111-8111-111111111111';
-  static readonly OTHER = '22222222-2222-4222-8222-222222222222';
+export class IssuanceUnderTest extends ServiceUnderTest {
   /** Redirect URI of the wallet `wallet`, which is registered with {@link WALLET}. */
   static readonly BACK = 'https://wallet.example/back';
   static readonly WALLET = { name: 'Wallet', clientId: 'wallet', redirectUris: [IssuanceUnderTest.BACK] };
   static readonly PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 
-  engines!: Engines;
-  services!: RunningServices;
-  /** Milliseconds the clock is ahead. */
-  ahead = 0;
-  /** Of the last request: `request-<requests>`. */
-  requests = 0;
-  readonly messages: FeedMessage[] = [];
-  private client!: ServiceClient;
-  private folder: string | undefined;
-
-  constructor(
-    private readonly service: ServiceDefinition,
-    private readonly options: IssuanceOptions = {},
-  ) {}
-
-  /** Starts it; after {@link close} again, on the same data. */
-  async open(): Promise<void> {
-    this.folder ??= mkdtempSync(join(tmpdir(), 'issuance-'));
-    const { settings, subjects = [] } = this.options;
-    const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: this.folder, BASE_DOMAIN: 'localhost:8080', ...settings });
-    const clock = { now: () => new Date(Date.now() + this.ahead) };
-    this.engines = await chosenEngines(await openEngines(config, { clock }));
-    const { bus, vault } = this.engines;
-    bus.serve(beginSignIn.subject, async (data) => {
-      const { state } = (data as RequestOf<typeof beginSignIn>).body;
-      const url = `${LOGIN}/authorize?${new URLSearchParams({ state })}`;
-      return { ok: true, data: { providerId: randomUUID(), url } };
-    });
-    bus.serve(completeSignIn.subject, async () => {
-      const person = this.options.person?.() ?? { subjectId: 'zoe', claims: {} };
-      return { ok: true, data: { url: LOGIN, ...person, claimsToPersist: [] } };
-    });
-    bus.serve(reserveIssuerKey.subject, async (data, { tenant }) => {
-      const { id } = JSON.parse(tenant!) as { id: string };
-      const [algorithm] = (data as RequestOf<typeof reserveIssuerKey>).body.algorithms;
-      const { keyId } = await vault.signingKeys.ensureSigningKey(id, 'did', algorithm!);
+  constructor(service: ServiceDefinition, { person, ...options }: IssuanceOptions = {}) {
+    super(service, options);
+    this.answer(beginSignIn, ({ body: { state } }) => ({
+      providerId: randomUUID(),
+      url: `${LOGIN}/authorize?${new URLSearchParams({ state })}`,
+    }));
+    this.answer(completeSignIn, () => ({
+      url: LOGIN,
+      ...(person?.() ?? { subjectId: 'zoe', claims: {} }),
+      claimsToPersist: [],
+    }));
+    this.answer(reserveIssuerKey, async ({ body: { algorithms } }, tenantId) => {
+      const algorithm = algorithms[0]!;
+      const { keyId } = await this.engines.vault.signingKeys.ensureSigningKey(tenantId, 'did', algorithm);
       const did = 'did:web:acme.example';
-      return { ok: true, data: { did, verificationMethod: `${did}#k123456789`, kmsKeyId: keyId, algorithm } };
+      return { did, verificationMethod: `${did}#k123456789`, kmsKeyId: keyId, algorithm };
     });
-    if (subjects.length > 0)
-      bus.consume({ name: 'spec.messages', subjects }, async (messages) => {
-        this.messages.push(...messages);
-      });
-    this.services = await startServices([this.service], this.engines);
-    this.client = new ServiceClient(bus, 'gateway');
-  }
-
-  async close(): Promise<void> {
-    await this.services?.close();
-    await this.engines?.close();
-  }
-
-  /** Closes it and deletes its data. */
-  async remove(): Promise<void> {
-    await this.close();
-    if (this.folder) rmSync(this.folder, { recursive: true, force: true });
   }
 
   // --- calls
 
-  readonly baseOf = (tenantId: string): string => `http://${tenantId.slice(0, 4)}.localhost:8080`;
-
-  /** As a client of the tenant. @throws AppError */
-  readonly admin = <O extends Operation>(operation: O, request: object, tenantId = IssuanceUnderTest.TENANT) =>
-    this.client.call(
-      operation,
-      request as Partial<RequestOf<O>>,
-      this.contextOf(operation, { kind: 'client', clientId: 'c' }, tenantId),
-    );
-
   /** As a wallet. @throws AppError */
-  readonly call = (
-    operation: Operation,
+  readonly call = <O extends Operation>(
+    operation: O,
     { url = '/', text = '', headers = {} }: RawParts,
     tenantId = IssuanceUnderTest.TENANT,
-  ): Promise<unknown> => {
+  ): Promise<ResponseOf<O>> => {
     const caller: Caller = operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' };
     const raw = { method: operation.http!.method, url, headers, text };
-    return this.client.call(operation, { raw } as never, this.contextOf(operation, caller, tenantId));
+    return this.admin(operation, { raw }, tenantId, { caller });
   };
 
   /** As a wallet, which gets an answer to everything. */
   readonly send = async <T>(operation: Operation, parts: RawParts, tenantId?: string): Promise<ServiceAnswer<T>> => {
     try {
       const answer = await this.call(operation, parts, tenantId);
-      const $http = (answer as HttpAnswer | undefined)?.$http;
+      const $http = (answer as unknown as HttpAnswer | undefined)?.$http;
       const status = $http?.status ?? operation.http!.success;
       return { status, headers: $http?.headers ?? {}, body: ($http ? $http.body : answer) as T };
     } catch (error) {
@@ -205,14 +136,6 @@ export class IssuanceUnderTest {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return this.send<T>(operation, { headers: { 'content-type': 'application/json', ...headers }, text }, tenantId);
   };
-
-  private contextOf(operation: Operation, caller: Caller, tenantId: string): never {
-    const baseUrl = this.baseOf(tenantId);
-    return {
-      ...{ tenant: { id: tenantId, host: baseUrl.slice(7), baseUrl }, caller, requestId: `request-${++this.requests}` },
-      ...{ operation: operation.name, deadline: Date.now() + 20_000, publicUrl: baseUrl },
-    } as never;
-  }
 
   // --- the issuer
 

@@ -1,4 +1,4 @@
-import { CompiledQuery, type Kysely, type KyselyPlugin, type QueryId, type RootOperationNode } from 'kysely';
+import { CompiledQuery, sql, type Kysely, type KyselyPlugin, type QueryId, type RootOperationNode } from 'kysely';
 
 /** How one statement is carried out. */
 export interface QueryPlan {
@@ -26,6 +26,14 @@ const readBy = (node: PostgresNode): number =>
   (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)) *
   node['Actual Loops'];
 
+export const isOnPostgres = <Tables>(db: Kysely<Tables>): boolean =>
+  db.getExecutor().adapter.constructor.name.startsWith('Postgres');
+
+/** Statistics of a table that was just filled, on which PostgreSQL decides. */
+export const analyze = async <Tables>(db: Kysely<Tables>, table: keyof Tables & string): Promise<void> => {
+  if (isOnPostgres(db)) await sql`analyze ${sql.table(table)}`.execute(db);
+};
+
 /** What the database does for the statements that `work` sends through the handle it is given. */
 export const plansOf = async <Tables>(
   db: Kysely<Tables>,
@@ -41,7 +49,7 @@ export const plansOf = async <Tables>(
   };
   await work(db.withPlugin(watch));
   const executor = db.getExecutor();
-  const onPostgres = executor.adapter.constructor.name.startsWith('Postgres');
+  const onPostgres = isOnPostgres(db);
   const plans: QueryPlan[] = [];
   for (const { node, queryId } of seen) {
     const { sql, parameters } = executor.compileQuery(node, queryId);

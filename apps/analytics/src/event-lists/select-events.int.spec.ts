@@ -1,12 +1,7 @@
 /** @engines embedded postgres */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { eventTypes, type EventFilters } from '@attestry/contracts';
 import { insertRows } from '@attestry/read-model';
-import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
-import { TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines, plansOf } from '@attestry/testing/services';
+import { analyze, EnginesUnderTest, isOnPostgres, plansOf } from '@attestry/testing/services';
 import { sql, type Kysely } from 'kysely';
 import { idsOfRequest } from '../operation-stream/operation-event-id.js';
 import { discardPortion, eventsProjection, type EventTables } from './events.read-model.js';
@@ -30,22 +25,16 @@ const MANY = { tenantId: '22222222-2222-4222-8222-222222222222', size: 5 * FEW.s
 /** Nothing is hidden. */
 const from = '2000-01-01T00:00:00.000Z';
 
-let folder: string;
-let engines: Engines;
+const service = new EnginesUnderTest();
 let db: Kysely<EventTables>;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-plans-'));
-  engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
-  ({ db } = await engines.operationReadModels.start(eventsProjection));
+  await service.open();
+  ({ db } = await service.engines.operationReadModels.start(eventsProjection));
   for (const { tenantId, size } of [FEW, MANY]) await seed(tenantId, size);
-  if (onPostgres()) await sql`analyze ${sql.table('analytics_operations')}`.execute(db);
+  await analyze(db, 'analytics_operations');
 }, 120_000);
-afterAll(async () => {
-  await engines?.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => service.remove());
 
-const onPostgres = () => db.getExecutor().adapter.constructor.name.startsWith('Postgres');
 const timeOf = (n: number) => new Date(FIRST + n * 1000).toISOString();
 
 /** Each operation has two entries; the first five operations are of a client, a person, a type and an object that are never seen again. */
@@ -209,7 +198,7 @@ describe('events', () => {
         });
         for (const { steps } of plans) expect(steps.filter(scans)).toEqual([]);
         // SQLite does not count rows; the index without a filter's column would read every row of the tenant.
-        if (!onPostgres() && !['nothing', 'a day'].includes(name))
+        if (!isOnPostgres(db) && !['nothing', 'a day'].includes(name))
           expect(plans.flatMap(({ steps }) => steps.filter((step) => step.includes('_all_')))).toEqual([]);
         read.push(plans.reduce((sum, { rowsRead = 0 }) => sum + rowsRead, 0));
       }
@@ -242,7 +231,7 @@ describe('events', () => {
 
   it('have two indexes for each list, and one each for ids, retention and overdue operations', async () => {
     // The tables of this folder: others in the same file use separate schemas.
-    const indexes = onPostgres()
+    const indexes = isOnPostgres(db)
       ? sql`select 1 from pg_indexes where schemaname = current_schema() and tablename like 'analytics_operations%'`
       : sql`select 1 from sqlite_master where type = 'index' and tbl_name like 'analytics_operations%'`;
     const { rows } = await indexes.execute(db);
@@ -252,6 +241,6 @@ describe('events', () => {
 
 /** A step that reads the table otherwise than by a place in an index, or sorts what it read. */
 const scans = (step: string): boolean =>
-  onPostgres()
+  isOnPostgres(db)
     ? /^Seq Scan analytics/.test(step) || step === 'Bitmap Heap Scan'
     : /^SCAN analytics_operations/.test(step);

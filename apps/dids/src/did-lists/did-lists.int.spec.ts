@@ -1,25 +1,17 @@
 /** @engines embedded postgres */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { insertRows } from '@attestry/read-model';
-import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
-import { TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines, plansOf } from '@attestry/testing/services';
-import { sql } from 'kysely';
+import { analyze, EnginesUnderTest, plansOf } from '@attestry/testing/services';
 import type { DidListTables } from './did-lists.projection.js';
 import { DidListsReadModel } from './did-lists.read-model.js';
 
 const FEW = { tenantId: '11111111-1111-4111-8111-111111111111', size: 1000 };
 const MANY = { tenantId: '22222222-2222-4222-8222-222222222222', size: 30_000 };
 
-let folder: string;
-let engines: Engines;
+const service = new EnginesUnderTest();
 let lists: DidListsReadModel;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-did-plans-'));
-  engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
-  lists = new DidListsReadModel(engines.readModels, engines.health, engines.vault.macs);
+  await service.open();
+  lists = new DidListsReadModel(service.engines.readModels, service.engines.health, service.engines.vault.macs);
   await lists.onModuleInit();
   const { db } = lists.running;
   for (const { tenantId, size } of [FEW, MANY]) {
@@ -36,13 +28,9 @@ beforeAll(async () => {
     }));
     await db.transaction().execute((trx) => insertRows(trx, 'did', rows));
   }
-  if (db.getExecutor().adapter.constructor.name.startsWith('Postgres'))
-    await sql`analyze ${sql.table('did')}`.execute(db);
+  await analyze(db, 'did');
 }, 120_000);
-afterAll(async () => {
-  await engines?.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => service.remove());
 
 it('a page of DIDs, the first or a later one, reads equally many rows from large and small tables', async () => {
   const read: number[] = [];

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import type { FastifyInstance } from 'fastify';
@@ -13,8 +10,9 @@ import {
   type InterfaceName,
   type Operation,
 } from '@attestry/contracts';
-import { openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import { rootModule } from '@attestry/service-kit';
 import { interfaceDocument, openApiDocument } from '@attestry/testing';
+import { EnginesUnderTest } from '@attestry/testing/services';
 import { gatewayParticipant, Pipeline } from '../index.js';
 import { READ_DOCUMENT, SERVED_OPERATIONS } from './served-operations.js';
 
@@ -43,14 +41,11 @@ const { schemas } = interfaceDocument('management').components;
 const shapes = { ...schemas, PageQuery: { type: 'object', properties: { limit: { type: 'number' } } } };
 const readDocument = (api: InterfaceName) => openApiDocument(api, operations, { shapes, version: 'v1.0.0' });
 
-let folder: string;
-let engines: Engines;
+const service = new EnginesUnderTest({ settings: { BASE_DOMAIN: 'platform.test', RATE_LIMIT_PUBLIC: '6' } });
 let app: NestFastifyApplication;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-deprecated-'));
-  const settings = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: folder, BASE_DOMAIN: 'platform.test' };
-  engines = await openEngines(parseConfig({ ...settings, RATE_LIMIT_PUBLIC: '6' }));
-  const module = await Test.createTestingModule({ imports: [rootModule([gatewayParticipant], engines)] })
+  await service.open();
+  const module = await Test.createTestingModule({ imports: [rootModule([gatewayParticipant], service.engines)] })
     .overrideProvider(SERVED_OPERATIONS)
     .useValue(operations)
     .overrideProvider(READ_DOCUMENT)
@@ -65,8 +60,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app?.close();
-  await engines?.close();
-  await rm(folder, { recursive: true, force: true });
+  await service.remove();
 });
 
 const get = async (url: string, address = '203.0.113.1') => {
@@ -86,7 +80,7 @@ const none = { deprecation: undefined, sunset: undefined, link: undefined };
 
 describe('a deprecated operation is marked in every response', () => {
   it('in a successful one', async () => {
-    const serving = engines.bus.serve(old.subject, async () => ({ ok: true, data: { data: [] } }));
+    const serving = service.engines.bus.serve(old.subject, async () => ({ ok: true, data: { data: [] } }));
     expect(await get('/v1/environments-of-old')).toEqual({ status: 200, received: headers, body: '{"data":[]}' });
     await serving.close();
   });
@@ -127,7 +121,7 @@ describe('a deprecated operation is marked in every response', () => {
 });
 
 it('a gateway does not start when the documents and the declared operations differ', async () => {
-  const starting = Test.createTestingModule({ imports: [rootModule([gatewayParticipant], engines)] })
+  const starting = Test.createTestingModule({ imports: [rootModule([gatewayParticipant], service.engines)] })
     .overrideProvider(READ_DOCUMENT)
     .useValue(readDocument)
     .compile();

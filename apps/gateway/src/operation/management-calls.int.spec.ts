@@ -1,7 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
@@ -15,8 +12,9 @@ import {
   type OperationRecordMessage,
 } from '@attestry/contracts';
 import type { Headers, Reply, Serving } from '@attestry/messaging';
-import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import { createNestLogger, rootModule } from '@attestry/service-kit';
 import { waitUntil } from '@attestry/testing';
+import { EnginesUnderTest } from '@attestry/testing/services';
 import type { FastifyInstance } from 'fastify';
 import { SignJWT } from 'jose';
 import { Pipeline } from '../pipeline/mount.js';
@@ -27,30 +25,28 @@ const ID = '11111111-1111-4111-8111-111111111111';
 const LIMIT = 200;
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-let folder: string;
-let engines: Engines;
+const service = new EnginesUnderTest({
+  settings: {
+    BASE_DOMAIN: 'example.test',
+    RATE_LIMIT_API: String(LIMIT),
+  },
+  subjects: [recordSubject('record', 'gateway')],
+});
 let app: NestFastifyApplication;
 let server: FastifyInstance;
 const peers: Serving[] = [];
-const received: OperationRecordMessage[] = [];
 /** Context headers of the newest call of a service. */
 let headers: Headers = {};
 let reply: () => Promise<Reply>;
+const received = () => service.messages.map(({ data }) => data as OperationRecordMessage);
 
 const operations = OPERATIONS.filter(({ http, access }) => http && access.kind === 'management');
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-management-calls-'));
-  const config = parseConfig({
-    DATA_DIR: folder,
-    LOG_LEVEL: 'silent',
-    BASE_DOMAIN: 'example.test',
-    RATE_LIMIT_API: String(LIMIT),
-  });
-  engines = await openEngines(config);
+  await service.open();
   const serve = (operation: Operation, answer: () => Promise<Reply>) =>
     peers.push(
-      engines.bus.serve(operation.subject, (_data, sent) => {
+      service.engines.bus.serve(operation.subject, (_data, sent) => {
         if (sent['operation'] === operation.name) headers = sent;
         return answer();
       }),
@@ -59,15 +55,12 @@ beforeAll(async () => {
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'ES256', use: 'sig' };
   serve(retrieveTokenKeys as Operation, async () => ({ ok: true, data: { keys: [jwk] } }));
   for (const operation of operations) serve(operation, () => reply());
-  engines.bus.consume({ name: 'test', subjects: [recordSubject('record', 'gateway')] }, async (messages) => {
-    received.push(...messages.map(({ data }) => data as OperationRecordMessage));
-  });
   app = await NestFactory.create<NestFastifyApplication>(
-    rootModule([gatewayParticipant], engines),
+    rootModule([gatewayParticipant], service.engines),
     new FastifyAdapter(),
     {
       bodyParser: false,
-      logger: createNestLogger(engines.logger),
+      logger: createNestLogger(service.engines.logger),
       abortOnError: false,
     },
   );
@@ -78,8 +71,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await app?.close();
   await Promise.all(peers.map((peer) => peer.close()));
-  await engines?.close();
-  await rm(folder, { recursive: true });
+  await service.remove();
 });
 
 /** Bodies by operation; other operations have none. */
@@ -117,8 +109,8 @@ const send = async ({ name, http }: Operation, clientId: string) => {
 };
 /** The record that the gateway sent of a request. */
 const recordOf = async (requestId: string): Promise<OperationRecordMessage> => {
-  await engines.recorders.flush(10_000);
-  return waitUntil(() => received.find((message) => message.requestId === requestId));
+  await service.engines.recorders.flush(10_000);
+  return waitUntil(() => received().find((message) => message.requestId === requestId));
 };
 
 /** Written down once more, as the specification lists them. */
@@ -153,7 +145,7 @@ describe('each operation of the management API', () => {
     expect(failed.about).toBeUndefined();
 
     const requestId = String(answer.headers['x-request-id']);
-    const succeeded = received.filter((message) => message.requestId === requestId);
+    const succeeded = received().filter((message) => message.requestId === requestId);
     if (!isQuery) return expect(succeeded).toEqual([]);
     expect(succeeded).toEqual([expect.objectContaining({ ...expected, outcome: 'SUCCESS' })]);
     expect(succeeded[0]!.about).toBe(tenantFrom && ID);

@@ -1,7 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -26,7 +23,8 @@ import {
   type Operation,
 } from '@attestry/contracts';
 import type { Reply, Serving } from '@attestry/messaging';
-import { createNestLogger, Metrics, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import { createNestLogger, Metrics, rootModule } from '@attestry/service-kit';
+import { EnginesUnderTest } from '@attestry/testing/services';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { SignJWT } from 'jose';
 import { TokenVerifier } from '../auth/token-verifier.js';
@@ -44,8 +42,16 @@ const HOSTS = {
 const ISSUER = `http://${HOSTS.auth}`;
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-let folder: string;
-let engines: Engines;
+const service = new EnginesUnderTest({
+  settings: {
+    BASE_DOMAIN: 'example.test',
+    OPERATION_TIMEOUT_MS: '1500',
+    RATE_LIMIT_CLIENT_TOKEN: '20',
+    RATE_LIMIT_PUBLIC: '100',
+    TRUSTED_PROXIES: '127.0.0.1',
+    RATE_LIMIT_TENANTS: JSON.stringify({ [LIMITED]: { api: 2 } }),
+  },
+});
 let app: NestFastifyApplication;
 let server: FastifyInstance;
 const peers: Serving[] = [];
@@ -55,7 +61,7 @@ let lookUps = 0;
 let reply: () => Promise<Reply> = async () => ({ ok: true, data: { data: [] } });
 
 const serve = (operation: { subject: string }, answer: (data: { body: never }) => Promise<Reply>) =>
-  peers.push(engines.bus.serve(operation.subject, (data) => answer(data as never)));
+  peers.push(service.engines.bus.serve(operation.subject, (data) => answer(data as never)));
 
 /** Ids of clients are unique over all tenants. */
 const tenants: Record<string, DirectoryTenant> = Object.fromEntries(
@@ -78,18 +84,7 @@ const tenants: Record<string, DirectoryTenant> = Object.fromEntries(
 );
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-gateway-'));
-  const config = parseConfig({
-    DATA_DIR: folder,
-    LOG_LEVEL: 'silent',
-    BASE_DOMAIN: 'example.test',
-    OPERATION_TIMEOUT_MS: '1500',
-    RATE_LIMIT_CLIENT_TOKEN: '20',
-    RATE_LIMIT_PUBLIC: '100',
-    TRUSTED_PROXIES: '127.0.0.1',
-    RATE_LIMIT_TENANTS: JSON.stringify({ [LIMITED]: { api: 2 } }),
-  });
-  engines = await openEngines(config);
+  await service.open();
   serve(lookUpTenant, async ({ body }) => {
     lookUps++;
     const { host } = body as { host: string };
@@ -103,11 +98,11 @@ beforeAll(async () => {
   serve(retrieveTokenKeys, async () => ({ ok: true, data: { keys: [jwk] } }));
   for (const operation of [listDids, listTenants, issueToken, retrieveIacas]) serve(operation, () => reply());
   app = await NestFactory.create<NestFastifyApplication>(
-    rootModule([gatewayParticipant], engines),
+    rootModule([gatewayParticipant], service.engines),
     new FastifyAdapter(),
     {
       bodyParser: false,
-      logger: createNestLogger(engines.logger),
+      logger: createNestLogger(service.engines.logger),
       abortOnError: false,
     },
   );
@@ -118,8 +113,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await app?.close();
   await Promise.all(peers.map((peer) => peer.close()));
-  await engines?.close();
-  await rm(folder, { recursive: true });
+  await service.remove();
 });
 beforeEach(() => {
   reply = async () => ({ ok: true, data: { data: [] } });

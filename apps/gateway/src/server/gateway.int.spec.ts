@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { METHODS, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { bodyLimitOf, issueCredential, issueNonce, lookUpTenant, type DirectoryTenant } from '@attestry/contracts';
 import type { Reply, Serving } from '@attestry/messaging';
-import { createNestLogger, openEngines, parseConfig, rootModule, type Engines } from '@attestry/service-kit';
+import { createNestLogger, parseConfig, rootModule } from '@attestry/service-kit';
+import { EnginesUnderTest } from '@attestry/testing/services';
 import type { FastifyInstance } from 'fastify';
 import { gatewayParticipant } from '../gateway.module.js';
 import { Pipeline } from '../pipeline/mount.js';
@@ -20,8 +18,15 @@ const MANAGEMENT = 'management.example.test';
 const REQUEST_TIMEOUT_MS = 1500;
 const MIB = 1_048_576;
 
-let folder: string;
-let engines: Engines;
+const service = new EnginesUnderTest({
+  settings: {
+    BASE_DOMAIN: 'example.test',
+    RATE_LIMIT_PUBLIC: '1000000',
+    RATE_LIMIT_WALLET_ADDRESS: '1000000',
+    TRUSTED_PROXIES: '127.0.0.9',
+    REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+  },
+});
 let app: NestFastifyApplication;
 let port: number;
 const serving: Serving[] = [];
@@ -30,17 +35,7 @@ let reply: () => Promise<Reply>;
 let texts: string[];
 
 const start = async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-edge-'));
-  const config = parseConfig({
-    DATA_DIR: folder,
-    LOG_LEVEL: 'silent',
-    BASE_DOMAIN: 'example.test',
-    RATE_LIMIT_PUBLIC: '1000000',
-    RATE_LIMIT_WALLET_ADDRESS: '1000000',
-    TRUSTED_PROXIES: '127.0.0.9',
-    REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
-  });
-  engines = await openEngines(config);
+  await service.open();
   const tenant: DirectoryTenant = {
     tenantId: TENANT,
     restrictIdentityRoles: false,
@@ -48,18 +43,18 @@ const start = async () => {
     clients: [],
   };
   serving.push(
-    engines.bus.serve(lookUpTenant.subject, async () => ({ ok: true, data: { tenant } })),
+    service.engines.bus.serve(lookUpTenant.subject, async () => ({ ok: true, data: { tenant } })),
     ...[issueNonce, issueCredential].map(({ subject }) =>
-      engines.bus.serve(subject, (data) => {
+      service.engines.bus.serve(subject, (data) => {
         texts.push((data as { raw: { text: string } }).raw.text);
         return reply();
       }),
     ),
   );
   app = await NestFactory.create<NestFastifyApplication>(
-    rootModule([gatewayParticipant], engines),
-    gatewayAdapter(config, engines.metrics),
-    { bodyParser: false, logger: createNestLogger(engines.logger), abortOnError: false },
+    rootModule([gatewayParticipant], service.engines),
+    gatewayAdapter(service.config, service.engines.metrics),
+    { bodyParser: false, logger: createNestLogger(service.engines.logger), abortOnError: false },
   );
   app.get(Pipeline).mount(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
@@ -70,8 +65,7 @@ beforeAll(start, 60_000);
 afterAll(async () => {
   await app?.close();
   await Promise.all(serving.map((one) => one.close()));
-  await engines?.close();
-  await rm(folder, { recursive: true });
+  await service.remove();
 });
 
 const sockets: Socket[] = [];
@@ -143,7 +137,7 @@ const until = async (condition: () => boolean): Promise<void> => {
 
 const refused = async (reason: string): Promise<number> => {
   const name = `attestry_http_refused_total{reason="${reason}"} `;
-  const line = (await engines.metrics.text()).split('\n').find((text) => text.startsWith(name));
+  const line = (await service.engines.metrics.text()).split('\n').find((text) => text.startsWith(name));
   return Number(line?.slice(name.length) ?? 0);
 };
 
@@ -472,7 +466,7 @@ describe('pages of other origins', () => {
 describe('readiness on the public port', () => {
   it('is one word, without the failing check', async () => {
     let healthy = false;
-    engines.health.register('dids.lists', () => [{ name: 'x', healthy, error: 'broken' }]);
+    service.engines.health.register('dids.lists', () => [{ name: 'x', healthy, error: 'broken' }]);
     const down = await send(head('GET', '/health/ready')).answer;
     expect([down.status, down.body]).toEqual([503, '{"status":"not ready"}']);
     healthy = true;

@@ -1,8 +1,5 @@
 /** @engines embedded postgres */
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   AppError,
   authorize,
@@ -29,11 +26,9 @@ import {
   updateOpenIdConfiguration,
   updateWallet,
   type AccessTokenResponse,
-  type Caller,
   type CompletedSignIn,
   type HttpAnswer,
   type NonceResponse,
-  type OperationContext,
   type OperationRecordMessage,
   type OperationStartMessage,
   type PageOf,
@@ -41,94 +36,57 @@ import {
 } from '@attestry/contracts';
 import { jest } from '@jest/globals';
 import { encodeDidKey, encodeMultikey, isErased } from '@attestry/keys';
-import type { Reply } from '@attestry/messaging';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { continuationOf, CustomerIaca, parseConsentPage, TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { continuationOf, CustomerIaca, parseConsentPage, waitUntil } from '@attestry/testing';
+import { IssuanceUnderTest } from '@attestry/testing/services';
 import { decodeJwt, SignJWT, type JWK } from 'jose';
 import { issuanceService } from '../../index.js';
 import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
 import { SessionKeys } from '../../offers/session-keys/session-keys.js';
 import { parseBearerValue } from '../../sessions/bearer-value/bearer-value.js';
 
-const TENANT = '11111111-1111-4111-8111-111111111111';
-const OTHER = '22222222-2222-4222-8222-222222222222';
+const { TENANT, OTHER, BACK, WALLET } = IssuanceUnderTest;
 const ISSUER = 'http://acme.localhost:8080';
 const PROVIDER = randomUUID();
-const BACK = 'https://wallet.example/back';
 const VERIFIER = 'a-verifier-of-the-wallet-with-43-characters';
 
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+const service = new IssuanceUnderTest(issuanceService, {
+  baseOf: () => ISSUER,
+  subjects: [recordSubject('started', 'issuance'), recordSubject('record', 'issuance')],
+});
 let configurationId: string;
-const WALLET = { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] };
 let walletId: string;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
-const operations: (OperationStartMessage | OperationRecordMessage)[] = [];
+const operations = () => service.messages.map(({ data }) => data as OperationStartMessage | OperationRecordMessage);
 
 /** A simulated tenant-config service: the query determines the user who signs in. */
 const people = new Map<string, Omit<CompletedSignIn, 'url'>>();
 let refusal: AppError | undefined;
 let begun = 0;
-const serveSignIn = () => {
-  engines.bus.serve(retrieveBrand.subject, async () => ({
-    ok: true,
-    data: { name: 'Acme & Sons', logoUrl: 'https://cdn.example/logo.png' },
-  }));
-  engines.bus.serve(beginSignIn.subject, async (data): Promise<Reply> => {
-    begun += 1;
-    if (refusal) return { ok: false, error: refusal.toWire() };
-    const { state, nonce, codeChallenge } = (data as RequestOf<typeof beginSignIn>).body;
-    const query = new URLSearchParams({ state, nonce, codeChallenge });
-    return { ok: true, data: { providerId: PROVIDER, url: `https://login.example/authorize?${query}` } };
-  });
-  engines.bus.serve(completeSignIn.subject, async (data): Promise<Reply> => {
-    if (refusal) return { ok: false, error: refusal.toWire() };
-    const { query, providerId } = (data as RequestOf<typeof completeSignIn>).body;
-    const person = people.get(new URLSearchParams(query).get('code')!);
-    expect(providerId).toBe(PROVIDER);
-    return { ok: true, data: { url: 'https://login.example', ...person } };
-  });
-};
-
-const openServices = async () => {
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
-  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  serveSignIn();
-  engines.bus.serve(reserveIssuerKey.subject, async () => {
-    const { keyId, publicJwk } = await engines.vault.signingKeys.ensureSigningKey(TENANT, 'did', 'P-256');
-    const did = encodeDidKey(publicJwk);
-    return {
-      ok: true,
-      data: { did, verificationMethod: `${did}#${encodeMultikey(publicJwk)}`, kmsKeyId: keyId, algorithm: 'P-256' },
-    };
-  });
-  const subjects = [recordSubject('started', 'issuance'), recordSubject('record', 'issuance')];
-  engines.bus.consume({ name: 'spec.operations', subjects }, async (messages) => {
-    operations.push(...messages.map(({ data }) => data as OperationStartMessage | OperationRecordMessage));
-  });
-  services = await startServices([issuanceService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
-};
-const close = async () => {
-  await services?.close();
-  await engines?.close();
-};
+service.answer(retrieveBrand, () => ({ name: 'Acme & Sons', logoUrl: 'https://cdn.example/logo.png' }));
+service.answer(beginSignIn, ({ body: { state, nonce, codeChallenge } }) => {
+  begun += 1;
+  if (refusal) throw refusal;
+  const query = new URLSearchParams({ state, nonce, codeChallenge });
+  return { providerId: PROVIDER, url: `https://login.example/authorize?${query}` };
+});
+service.answer(completeSignIn, ({ body: { query, providerId } }) => {
+  if (refusal) throw refusal;
+  const person = people.get(new URLSearchParams(query).get('code')!)!;
+  expect(providerId).toBe(PROVIDER);
+  return { url: 'https://login.example', ...person };
+});
+service.answer(reserveIssuerKey, async () => {
+  const { keyId, publicJwk } = await service.engines.vault.signingKeys.ensureSigningKey(TENANT, 'did', 'P-256');
+  const did = encodeDidKey(publicJwk);
+  return {
+    did,
+    verificationMethod: `${did}#${encodeMultikey(publicJwk)}`,
+    kmsKeyId: keyId,
+    algorithm: 'P-256' as const,
+  };
+});
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'authorization-code-'));
-  await openServices();
+  await service.open();
   const body = {
     type: 'Course',
     name: 'Course',
@@ -138,44 +96,15 @@ beforeAll(async () => {
       subject: { mapFrom: 'authenticationProvider.subjectId' },
     },
   };
-  ({ id: configurationId } = await call(jwtVcConfigurations.create, { body }, { kind: 'client', clientId: 'c' }));
+  ({ id: configurationId } = await admin(jwtVcConfigurations.create, { body }));
   walletId = (await admin(createWallet, { body: WALLET })).id;
 });
-afterAll(async () => {
-  await close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => service.remove());
 
-const contextOf = (operation: string, caller: Caller, tenantId = TENANT): OperationContext => ({
-  tenant: { id: tenantId, host: ISSUER.slice(7), baseUrl: ISSUER },
-  caller,
-  requestId: randomUUID(),
-  operation,
-  deadline: Date.now() + 20_000,
-  publicUrl: ISSUER,
-});
-const call = <O extends Parameters<ServiceClient['call']>[0]>(
-  operation: O,
-  request: object,
-  caller: Caller,
-  tenantId = TENANT,
-) => client.call(operation, request as Partial<RequestOf<O>>, contextOf(operation.name, caller, tenantId) as never);
-const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object) =>
-  call(operation, request, { kind: 'client', clientId: 'c' });
-const raw = <O extends Parameters<ServiceClient['call']>[0]>(
-  operation: O,
-  { url = '/', text = '', headers = {} }: { url?: string; text?: string; headers?: Record<string, string> },
-  tenantId = TENANT,
-) =>
-  call(
-    operation,
-    { raw: { method: 'GET', url, headers, text } },
-    operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' },
-    tenantId,
-  );
+const { admin, call: raw } = service;
 /** Of authorization requests, except those of the wallet that most tests use. */
 const requestsAfter = (count: number) =>
-  (operations.slice(count) as OperationRecordMessage[]).filter(
+  (operations().slice(count) as OperationRecordMessage[]).filter(
     ({ prefix, object }) => ['OPENID_PAR', 'OPENID_AUTHORIZE'].includes(prefix) && object?.id !== walletId,
   );
 const errorOf = async (attempt: Promise<unknown>) =>
@@ -267,7 +196,12 @@ const holder = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const collect = async (token: string, claims: object = {}): Promise<Record<string, unknown>> => {
   const { $http } = (await raw(issueNonce, {})) as unknown as HttpAnswer;
   const { c_nonce: nonce } = $http.body as NonceResponse;
-  const proof = await new SignJWT({ aud: ISSUER, iat: Math.floor((Date.now() + ahead) / 1000), nonce, ...claims })
+  const proof = await new SignJWT({
+    aud: ISSUER,
+    iat: Math.floor((Date.now() + service.ahead) / 1000),
+    nonce,
+    ...claims,
+  })
     .setProtectedHeader({
       alg: 'ES256',
       typ: 'openid4vci-proof+jwt',
@@ -319,11 +253,11 @@ describe('a person who signs in', () => {
     newPerson(person, { claims: { email: 'b@x.example' }, claimsToPersist: ['email'] });
     await signIn(person);
     const stream = `user-${TENANT}+${id}`;
-    const before = await engines.events.readStream(stream);
+    const before = await service.engines.events.readStream(stream);
     expect(await admin(retrieveUser, { params: { id } })).toMatchObject({ id, claims: { email: 'b@x.example' } });
     // Without new values no event is appended.
     await signIn(person);
-    expect(await engines.events.readStream(stream)).toEqual(before);
+    expect(await service.engines.events.readStream(stream)).toEqual(before);
     expect(await usersOf(person)).toHaveLength(1);
   });
 
@@ -356,7 +290,7 @@ describe('a person who signs in', () => {
     });
     const code = await signIn(person);
     const { access_token } = await exchange(code);
-    const text = JSON.stringify([...(await allEvents()), ...operations]);
+    const text = JSON.stringify([...(await allEvents()), ...operations()]);
     for (const secret of ['Canary', code, access_token, VERIFIER, 'of the wallet']) expect(text).not.toContain(secret);
   });
 });
@@ -364,7 +298,7 @@ describe('a person who signs in', () => {
 const allEvents = async () => {
   const events: unknown[] = [];
   for (let after: string | undefined; ;) {
-    const page = await engines.events.readAll({ ...(after !== undefined && { after }), limit: 1000 });
+    const page = await service.engines.events.readAll({ ...(after !== undefined && { after }), limit: 1000 });
     events.push(...page.events);
     if (page.events.length === 0) return events;
     after = page.events.at(-1)!.position;
@@ -375,18 +309,17 @@ describe('between the wallet and the provider', () => {
   it('a request is valid for twenty minutes', async () => {
     const person = newPerson();
     const [inTime, late] = [await beginAuthorization(), await beginAuthorization()];
-    ahead = 1_199_000;
+    service.ahead = 1_199_000;
     expect((await comeBack(inTime, person)).searchParams.get('code')).toEqual(expect.any(String));
-    ahead = 1_201_000;
+    service.ahead = 1_201_000;
     expect(await errorOf(comeBack(late, person))).toBe('invalid_request');
-    ahead = 0;
+    service.ahead = 0;
   });
 
   it('it survives a restart and is valid once, for its tenant and browser', async () => {
     const person = newPerson();
     const pending = await beginAuthorization();
-    await close();
-    await openServices();
+    await service.restart();
     expect(await errorOf(comeBack(pending, person, OTHER))).toBe('invalid_request');
     const other = await beginAuthorization();
     expect(await errorOf(comeBack({ ...pending, cookie: other.cookie }, person))).toBe('invalid_request');
@@ -404,7 +337,7 @@ describe('between the wallet and the provider', () => {
     ] as const) {
       const pending = await beginAuthorization();
       refusal = fault;
-      const before = operations.length;
+      const before = operations().length;
       const back = await comeBack(pending, 'x').finally(() => (refusal = undefined));
       expect(Object.fromEntries(back.searchParams)).toEqual({
         error,
@@ -412,7 +345,9 @@ describe('between the wallet and the provider', () => {
         ...{ state: 'of the wallet', iss: ISSUER },
       });
       const recorded = () =>
-        operations.slice(before).filter(({ prefix }) => prefix === 'OPENID_AUTHENTICATION_CALLBACK');
+        operations()
+          .slice(before)
+          .filter(({ prefix }) => prefix === 'OPENID_AUTHENTICATION_CALLBACK');
       // One message for both, because the caller proved nothing.
       await waitUntil(() => recorded().length > 0, { what: 'FAIL' });
       expect(recorded().map((sent) => [sent.prefix, 'outcome' in sent && sent.outcome, sent.tenantId])).toEqual([
@@ -467,7 +402,7 @@ describe('the consent for a wallet that the issuer does not know', () => {
   });
 
   it('once refused redirects nowhere, issues nothing and is recorded nowhere [T234]', async () => {
-    const [beforeBegun, beforeRecorded] = [begun, operations.length];
+    const [beforeBegun, beforeRecorded] = [begun, operations().length];
     const consent = await consentOf({ ui_locales: 'fr' });
     const { status, page, headers } = await submit(consent, { decision: 'refuse' });
     expect([status, Object.keys(headers).includes('location')]).toEqual([200, false]);
@@ -518,14 +453,13 @@ describe('the consent for a wallet that the issuer does not know', () => {
 
   it('is valid for ten minutes, also after a restart [T232]', async () => {
     const [inTime, late] = [await consentOf(), await consentOf()];
-    await close();
-    await openServices();
+    await service.restart();
     // The restart takes its time, too.
-    ahead = 580_000;
+    service.ahead = 580_000;
     expect((await submit(inTime)).status).toBe(200);
-    ahead = 601_000;
+    service.ahead = 601_000;
     expect((await submit(late)).status).toBe(400);
-    ahead = 0;
+    service.ahead = 0;
   });
 
   it('is needed before an error is sent to the address of the wallet [T234]', async () => {
@@ -555,11 +489,11 @@ describe('the consent for a wallet that the issuer does not know', () => {
 describe('an authorization code', () => {
   it('is valid for a minute', async () => {
     const [inTime, late] = [await signIn(newPerson()), await signIn(newPerson())];
-    ahead = 59_000;
+    service.ahead = 59_000;
     expect((await exchange(inTime)).access_token).toEqual(expect.any(String));
-    ahead = 60_001;
+    service.ahead = 60_001;
     expect(await errorOf(exchange(late))).toBe('invalid_grant');
-    ahead = 0;
+    service.ahead = 0;
   });
 
   it('ends the session, including its claims, when it is used again', async () => {
@@ -573,11 +507,11 @@ describe('an authorization code', () => {
 
   it('that is not exchanged leaves no claims behind', async () => {
     const code = await signIn(newPerson());
-    const keys = services.app.get(SessionKeys, { strict: false });
-    ahead = 60_000 + 61_000;
+    const keys = service.get(SessionKeys);
+    service.ahead = 60_000 + 61_000;
     await keys.sweep();
     expect(await sealedClaims(code)).toBe('erased');
-    ahead = 0;
+    service.ahead = 0;
   });
 
   it('binds the proof to the requesting client', async () => {
@@ -590,10 +524,10 @@ describe('an authorization code', () => {
 /** Of the session that a code names, as its first event has them. */
 const sealedClaims = async (code: string): Promise<string> => {
   const stream = issuanceSessionStream(TENANT, parseBearerValue(code)!.sessionId);
-  const [granted] = await engines.events.readStream(stream);
+  const [granted] = await service.engines.events.readStream(stream);
   const event = issuanceSession.evolve(issuanceSession.initial, granted as never);
   if (event.status !== 'authorized') throw new Error(event.status);
-  const text = await engines.vault.sealing.openStored(TENANT, 'session', event.storedClaims!);
+  const text = await service.engines.vault.sealing.openStored(TENANT, 'session', event.storedClaims!);
   return isErased(text) ? 'erased' : text;
 };
 
@@ -611,15 +545,15 @@ describe('a pushed authorization request', () => {
   const open = (request_uri: string, more: Record<string, string> = {}) =>
     openAuthorization(urlOf({ client_id: 'wallet', request_uri, ...more }));
   const errorAt = ({ searchParams }: URL) => searchParams.get('error');
-  afterEach(() => (ahead = 0));
+  afterEach(() => (service.ahead = 0));
 
   it('can be opened for sixty seconds, and its sign-in may take longer [T291]', async () => {
     const requestUri = await push();
-    ahead = 59_000;
+    service.ahead = 59_000;
     const inTime = await open(requestUri);
-    ahead = 60_000;
+    service.ahead = 60_000;
     expect(await errorOf(open(requestUri))).toBe('invalid_request_uri');
-    ahead = 600_000;
+    service.ahead = 600_000;
     const code = (await comeBack(inTime, newPerson())).searchParams.get('code')!;
     expect((await exchange(code)).scope).toBe('jwt_vc_json:Course');
   });
@@ -627,8 +561,7 @@ describe('a pushed authorization request', () => {
   it('can be opened again, also after a restart, until its sign-in has finished [T291, T292]', async () => {
     const requestUri = await push();
     await open(requestUri);
-    await close();
-    await openServices();
+    await service.restart();
     const reloaded = await open(requestUri);
     expect((await comeBack(reloaded, newPerson())).searchParams.get('code')).toEqual(expect.any(String));
     expect(await errorOf(open(requestUri))).toBe('invalid_request_uri');
@@ -640,7 +573,7 @@ describe('a pushed authorization request', () => {
     const late = begun.pop()!;
     const answers = await Promise.all(begun.map((one) => comeBack(one, newPerson())));
     expect(answers.filter(({ searchParams }) => searchParams.has('code'))).toHaveLength(1);
-    ahead = 1_199_000;
+    service.ahead = 1_199_000;
     const losers = [
       ...answers.filter(({ searchParams }) => !searchParams.has('code')),
       await comeBack(late, newPerson()),
@@ -680,7 +613,7 @@ describe('a pushed authorization request', () => {
   });
 
   it('is stored under a digest of its reference alone, and not when it is refused [T290]', async () => {
-    const stored = jest.spyOn(engines.vault.expiringState, 'write');
+    const stored = jest.spyOn(service.engines.vault.expiringState, 'write');
     try {
       const reference = (await push()).split(':').at(-1)!;
       const digest = createHash('sha256').update(reference).digest('base64url');
@@ -704,7 +637,7 @@ describe('a pushed authorization request', () => {
   it('leaves nothing behind when it has expired', async () => {
     const requestUri = await push();
     const name = `pushed:${createHash('sha256').update(requestUri.split(':').at(-1)!).digest('base64url')}`;
-    const state = engines.vault.expiringState;
+    const state = service.engines.vault.expiringState;
     expect(await state.read(TENANT, name)).toBeDefined();
     await state.deleteExpired(new Date(Date.now() + 61_000));
     expect(await state.read(TENANT, name)).toBeUndefined();
@@ -718,13 +651,13 @@ describe('a pushed authorization request', () => {
     expect(await errorOf(openAuthorization(urlOf(request)))).toBe('invalid_request_uri');
     const other = { ...UNKNOWN, request_uri: await push(UNKNOWN) };
     const early = await consentOf(other);
-    ahead = 59_000;
+    service.ahead = 59_000;
     const late = await consentOf(other);
-    ahead = 0;
+    service.ahead = 0;
     expect((await comeBack(await approve(early), newPerson())).searchParams.get('code')).toEqual(expect.any(String));
-    ahead = 658_000;
+    service.ahead = 658_000;
     const lateSignIn = await approve(late);
-    ahead = 1_857_000;
+    service.ahead = 1_857_000;
     expect((await comeBack(lateSignIn, newPerson())).searchParams.get('error_description')).toBe(
       'another sign-in with the same request_uri has finished',
     );
@@ -742,7 +675,7 @@ describe('a pushed authorization request', () => {
     afterAll(() => admin(deleteWallet, { params: { id: wallet.id } }));
     /** Of what `run` does; each is listed as a START and its outcome (ADR 0073). */
     const recordsOf = async (count: number, run: () => Promise<unknown>) => {
-      const before = operations.length;
+      const before = operations().length;
       await run();
       await waitUntil(() => requestsAfter(before).length >= count, { what: `${count} records` });
       return requestsAfter(before).map(({ prefix, object, metadata, ...more }) => {
@@ -810,7 +743,7 @@ describe('a pushed authorization request', () => {
         expect(await errorOf(beginAuthorization(UNKNOWN))).toBe('invalid_request');
         expect((await open(await push())).location.origin).toBe('https://login.example');
         expect((await consentOf({ request_uri: await push(UNKNOWN) })).status).toBe(200);
-        expect(await call(retrieveAuthorizationServerMetadata, {}, { kind: 'public' })).toMatchObject({
+        expect(await service.visit(retrieveAuthorizationServerMetadata)).toMatchObject({
           pushed_authorization_request_endpoint: `${ISSUER}/v1/oauth/par`,
           require_pushed_authorization_requests: true,
         });
@@ -865,7 +798,7 @@ describe('a wallet', () => {
 
   it('that loses its registration during a sign-in is not redirected [T213]', async () => {
     const [moved, deleted] = [await beginAuthorization(), await beginAuthorization()];
-    const before = operations.length;
+    const before = operations().length;
     await change({ redirectUris: ['https://wallet.example/other'] });
     const unregistered = [
       'invalid_request',
@@ -876,7 +809,7 @@ describe('a wallet', () => {
     // Without its registration it would have to ask for consent.
     expect(await refusalOf(comeBack(deleted, newPerson()))).toEqual(CHANGED);
     const recorded = () =>
-      operations
+      operations()
         .slice(before)
         .filter(({ prefix }) => prefix === 'OPENID_AUTHENTICATION_CALLBACK')
         .map((sent) => 'outcome' in sent && sent.outcome === 'FAIL' && sent.metadata)
@@ -888,7 +821,7 @@ describe('a wallet', () => {
 
   it('of another tenant is unknown [T218]', async () => {
     const settings = (allowUnregisteredWallets: boolean | null) =>
-      call(updateOpenIdConfiguration, { body: { allowUnregisteredWallets } }, { kind: 'client', clientId: 'c' }, OTHER);
+      admin(updateOpenIdConfiguration, { body: { allowUnregisteredWallets } }, OTHER);
     expect(await settings(false)).toMatchObject({ allowUnregisteredWallets: false });
     expect(await refusalOf(beginAuthorization({}, OTHER))).toEqual([
       'unauthorized_client',
@@ -910,7 +843,7 @@ describe('a wallet', () => {
     const [kept, other] = [await CustomerIaca.create(3), await CustomerIaca.create(3)];
     const { rootCertificates } = await change({ rootCertificates: [kept.certificatePem] });
     expect(rootCertificates).toEqual([kept.certificatePem]);
-    ahead = 2 * 86_400_000;
+    service.ahead = 2 * 86_400_000;
     try {
       expect(await change({ rootCertificates, disabled: true })).toMatchObject({ disabled: true });
       const refused = await change({ rootCertificates: [...rootCertificates!, other.certificatePem] }).catch(
@@ -924,7 +857,7 @@ describe('a wallet', () => {
         },
       ]);
     } finally {
-      ahead = 0;
+      service.ahead = 0;
     }
   });
 });
@@ -950,7 +883,7 @@ describe('the interaction hook', () => {
     return { state: state as string, cookie: $http.headers!['set-cookie']!.split(';')[0]! };
   };
   const goOn = async ({ state, cookie }: Awaited<ReturnType<typeof visit>>, members: object = {}) => {
-    const exp = Math.floor((Date.now() + ahead) / 1000) + 30;
+    const exp = Math.floor((Date.now() + service.ahead) / 1000) + 30;
     const token = await new SignJWT({ iss: HOOK, aud: ISSUER, state, exp, ...members })
       .setProtectedHeader({ alg: 'HS256' })
       .sign(Buffer.from(secret, 'base64'));
@@ -960,12 +893,12 @@ describe('the interaction hook', () => {
 
   it('is visited for as long as the settings say [T421]', async () => {
     const [early, late] = [await visit(newPerson()), await visit(newPerson())];
-    ahead = 59_000;
+    service.ahead = 59_000;
     const { status, headers } = await goOn(early);
     expect([status, new URL(headers!['location']!).searchParams.has('code')]).toEqual([302, true]);
-    ahead = 61_000;
+    service.ahead = 61_000;
     expect((await goOn(late)).status).toBe(400);
-    ahead = 0;
+    service.ahead = 0;
   });
 
   it('of concurrent returns one gets a code [T421]', async () => {
@@ -984,7 +917,7 @@ describe('the interaction hook', () => {
     expect(await admin(retrieveUser, { params: { id } })).toMatchObject({ claims: { level: 'Canary-Level' } });
     await goOn(await visit(bystander));
     expect((await userOf(bystander)).claims).toEqual({});
-    const stored = JSON.stringify(await engines.events.readStream(`user-${TENANT}+${id}`));
+    const stored = JSON.stringify(await service.engines.events.readStream(`user-${TENANT}+${id}`));
     expect(stored).not.toContain('Canary');
   });
 });

@@ -1,8 +1,5 @@
 /** @engines embedded postgres */
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   AppError,
   createDocumentSigner,
@@ -23,28 +20,19 @@ import {
   updateDocumentSigner,
   updateIaca,
   updateIacaCrl,
-  type Caller,
   type DocumentSigner,
   type HttpAnswer,
   type Iaca,
   type IacaList,
   type PageOf,
   type RevokedDocumentSigner,
+  type Operation,
 } from '@attestry/contracts';
 import { readCertificate } from '@attestry/certificates';
 import { leaseFence, StaleEpoch, type Lease } from '@attestry/event-store';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  serviceContext,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { CustomerIaca, hasOpenssl, readCrl, skipSuite, TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { serviceContext } from '@attestry/service-kit';
+import { CustomerIaca, hasOpenssl, readCrl, skipSuite, waitUntil } from '@attestry/testing';
+import { refusal, ServiceUnderTest } from '@attestry/testing/services';
 import { RenewCertificates } from '../renew-certificates/renew-certificates.worker.js';
 import { issuanceService } from '../../index.js';
 import { Crls } from './crls.js';
@@ -53,33 +41,25 @@ import { DocumentSigners } from './document-signers.js';
 const DAY_MS = 86_400_000;
 const MDL = 'org.iso.18013.5.1.mDL';
 const CARD = 'org.example.card';
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
-const now = () => new Date(Date.now() + ahead);
+const service = new ServiceUnderTest(issuanceService, {
+  baseOf: (tenantId) => `http://${tenantId.slice(0, 8)}.localhost:8080`,
+});
 /** Verified custom domain by tenant. */
 const domains = new Map<string, string>();
 
+// A simulated tenant-config.
+service.answer(retrieveBrand, (_request, tenantId) => {
+  const domain = domains.get(tenantId);
+  return domain === undefined ? {} : { domain };
+});
+
 let tenants = 0;
 const newTenant = () => `5${String(++tenants).padStart(7, '0')}-0000-4000-8000-000000000000`;
-const hostOf = (tenantId: string) => `${tenantId.slice(0, 8)}.localhost:8080`;
-const contextFor = (operation: { name: string }, caller: Caller, tenantId: string) => ({
-  tenant: { id: tenantId, host: hostOf(tenantId), baseUrl: `http://${hostOf(tenantId)}` },
-  caller,
-  requestId: 'request',
-  operation: operation.name,
-  deadline: Date.now() + 20_000,
-});
-type Called = Parameters<ServiceClient['call']>[0];
-const calling =
-  (caller: Caller) =>
-  <O extends Called>(operation: O, tenantId: string, request: object = {}): Promise<unknown> =>
-    client.call(operation, request as Partial<RequestOf<O>>, contextFor(operation, caller, tenantId) as never);
-const admin = calling({ kind: 'client', clientId: 'c' });
-const verifier = calling({ kind: 'public' });
+const hostOf = (tenantId: string) => new URL(service.baseOf(tenantId)).host;
+const admin = (operation: Operation, tenantId: string, request: object = {}): Promise<unknown> =>
+  service.admin(operation, request, tenantId);
+const verifier = (operation: Operation, tenantId: string, request: object = {}): Promise<unknown> =>
+  service.visit(operation, request, tenantId);
 
 const create = (tenantId: string, body: object = {}) => admin(createIaca, tenantId, { body }) as Promise<Iaca>;
 const activate = (tenantId: string, id: string, active = true) =>
@@ -105,33 +85,24 @@ const crlAnswer = async (tenantId: string, id: string, headers: Record<string, s
 };
 const crlOf = async (tenantId: string, { id, certificatePem }: Iaca) =>
   readCrl(Buffer.from((await crlAnswer(tenantId, id)).base64!, 'base64'), certificatePem);
-const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-  throw new Error('it was not refused');
-};
 const faultsOf = async (promise: Promise<unknown>) =>
   (await refusal(promise)).details!.map(({ param, msg }) => [param, msg]);
 const kindOf = async (promise: Promise<unknown>) => (await refusal(promise)).kind;
 const vaultKeys = async (tenantId: string) =>
-  (await engines.vault.signingKeys.listSigningKeys(tenantId, 'certificate')).length;
-const documentSigners = () => services.app.get(DocumentSigners, { strict: false });
-const crls = () => services.app.get(Crls, { strict: false });
-const worker = () => services.app.get(RenewCertificates, { strict: false });
+  (await service.engines.vault.signingKeys.listSigningKeys(tenantId, 'certificate')).length;
+const documentSigners = () => service.get(DocumentSigners);
+const crls = () => service.get(Crls);
+const worker = () => service.get(RenewCertificates);
 let leases = 0;
 const acquireLease = async (name = `issuance.spec-${++leases}`, holder = 'spec') =>
-  (await engines.leases.acquire(name, holder, 60_000))!;
-const fenceOf = (lease: Lease) => leaseFence(engines.leases, lease);
+  (await service.engines.leases.acquire(name, holder, 60_000))!;
+const fenceOf = (lease: Lease) => leaseFence(service.engines.leases, lease);
 /** As the worker does it, under another lease. */
 const runJob = async (isHeld = true) => worker().runJob({ lease: await acquireLease(), isHeld });
 /** A lease of a process that was paused while another one obtained it. */
 const lostLease = async () => {
   const former = await acquireLease();
-  await engines.leases.release(former);
+  await service.engines.leases.release(former);
   await acquireLease(former.name, 'later');
   return former;
 };
@@ -140,8 +111,8 @@ const load = (tenantId: string, docType = MDL) =>
   documentSigners().loadSigner(tenantId, { docType, hasStatus: false }, event(tenantId));
 const leafOf = ({ certificate }: Awaited<ReturnType<typeof load>>) =>
   new X509Certificate(Buffer.from(certificate.x5c[0]!, 'base64'));
-const dueOf = async (tenantId: string, at = now()) =>
-  (await services.app.get(RenewCertificates, { strict: false }).due(at, 1000))
+const dueOf = async (tenantId: string, at = service.now()) =>
+  (await service.get(RenewCertificates).due(at, 1000))
     .filter((row) => row.tenant_id === tenantId)
     .map(({ kind }) => kind)
     .sort();
@@ -151,27 +122,14 @@ const serialOf = (pem: string) => new X509Certificate(pem).serialNumber;
 if (!hasOpenssl()) skipSuite('CRLs', 'openssl is not installed (Debian: apt install openssl)');
 const itWithOpenssl = hasOpenssl() ? it : it.skip;
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'document-signers-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'localhost:8080' });
-  engines = await chosenEngines(await openEngines(config, { clock: { now } }));
-  // A simulated tenant-config.
-  engines.bus.serve(retrieveBrand.subject, async (_data, { tenant }) => ({
-    ok: true,
-    data: { domain: domains.get((JSON.parse(tenant!) as { id: string }).id) },
-  }));
-  services = await startServices([issuanceService], engines);
+  await service.open();
   // The specs run the job themselves: a run of the service could come after the clock was moved.
   await worker().beforeApplicationShutdown();
-  client = new ServiceClient(engines.bus, 'gateway');
 });
 beforeEach(() => {
-  ahead = 0;
+  service.ahead = 0;
 });
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => service.remove());
 
 describe('a managed IACA', () => {
   it('is created inactive, with the defaults of tenant and region', async () => {
@@ -337,9 +295,9 @@ describe('document signers of a managed IACA', () => {
     const tenantId = newTenant();
     await createActive(tenantId, { country: 'AU' });
     const first = await load(tenantId);
-    ahead = 28 * DAY_MS;
+    service.ahead = 28 * DAY_MS;
     await waitUntil(async () => (await dueOf(tenantId)).join() === 'crl', { what: 'the CRL alone to be due' });
-    ahead = 29 * DAY_MS + 3_600_000;
+    service.ahead = 29 * DAY_MS + 3_600_000;
     await waitUntil(async () => (await dueOf(tenantId)).includes('mDL'), { what: 'the signer to be due' });
     await runJob(false);
     expect(await signersOf(tenantId)).toHaveLength(1);
@@ -350,7 +308,7 @@ describe('document signers of a managed IACA', () => {
     expect(second.certificate.fingerprint).not.toBe(first.certificate.fingerprint);
     await waitUntil(async () => (await dueOf(tenantId)).length === 0, { what: 'nothing to be due' });
     // A process that was paused while another one renewed it.
-    ahead = 2 * 30 * DAY_MS;
+    service.ahead = 2 * 30 * DAY_MS;
     const [{ iacaId }] = (await signersOf(tenantId)) as [DocumentSigner];
     const target = { iacaId, documents: 'mDL' as const };
     const renew = (lease: Lease) => documentSigners().renew(tenantId, target, event(tenantId), fenceOf(lease));
@@ -359,14 +317,14 @@ describe('document signers of a managed IACA', () => {
     await renew(await acquireLease());
     expect([(await signersOf(tenantId)).length, await vaultKeys(tenantId)]).toEqual([3, 4]);
     // That of the second one ended a minute ago.
-    ahead = 60 * DAY_MS + 3_660_000;
+    service.ahead = 60 * DAY_MS + 3_660_000;
     await waitUntil(async () => (await dueOf(tenantId)).includes('endedKey'), { what: 'the keys to be due' });
     await runJob();
     expect(await vaultKeys(tenantId)).toBe(2);
     await waitUntil(async () => !(await dueOf(tenantId)).includes('endedKey'), { what: 'no key to be due' });
     expect((await signersOf(tenantId)).map(({ active }) => active)).toEqual([false, false, true]);
     // The first ended.
-    ahead = 458 * DAY_MS;
+    service.ahead = 458 * DAY_MS;
     expect(await signersOf(tenantId)).toHaveLength(2);
   });
 
@@ -374,10 +332,10 @@ describe('document signers of a managed IACA', () => {
     const tenantId = newTenant();
     const { id } = await createActive(tenantId);
     const first = await load(tenantId);
-    ahead = 31 * DAY_MS;
+    service.ahead = 31 * DAY_MS;
     expect((await load(tenantId)).certificate.fingerprint).not.toBe(first.certificate.fingerprint);
     await activate(tenantId, id, false);
-    ahead = 62 * DAY_MS;
+    service.ahead = 62 * DAY_MS;
     const due = 'crl,endedKey,endedKey';
     await waitUntil(async () => (await dueOf(tenantId)).join() === due, { what: 'the CRL and the keys to be due' });
     await runJob();
@@ -394,13 +352,13 @@ describe('document signers of a managed IACA', () => {
     const { id } = await createActive(tenantId, { notAfter });
     expect((await load(tenantId)).certificate.notAfter).toEqual(new Date(notAfter));
     const [{ id: signerId }] = (await signersOf(tenantId)) as [DocumentSigner];
-    ahead = 19 * DAY_MS;
+    service.ahead = 19 * DAY_MS;
     await waitUntil(async () => (await dueOf(tenantId)).join() === 'crl', { what: 'the CRL alone to be due' });
     await runJob();
     await waitUntil(async () => (await dueOf(tenantId, new Date(notAfter))).length === 0, {
       what: 'nothing to be due',
     });
-    ahead = 21 * DAY_MS;
+    service.ahead = 21 * DAY_MS;
     expect((await refusal(load(tenantId))).message).toBe('no IACA of the issuer is active and valid');
     expect(await anchors(tenantId)).toEqual([]);
     await activate(tenantId, id, false);
@@ -451,8 +409,8 @@ describe('document signers of a managed IACA', () => {
       await createActive(one);
       await load(one);
     }
-    await engines.vault.destroyTenant(gone);
-    await engines.bus.publish([
+    await service.engines.vault.destroyTenant(gone);
+    await service.engines.bus.publish([
       {
         id: `purged-${purged}`,
         subject: tenantPurged.subject,
@@ -460,7 +418,7 @@ describe('document signers of a managed IACA', () => {
         data: { tenantId: purged },
       },
     ]);
-    ahead = 29.5 * DAY_MS;
+    service.ahead = 29.5 * DAY_MS;
     await waitUntil(async () => (await dueOf(purged)).length === 0, { what: 'the rows to be deleted' });
     await waitUntil(async () => (await dueOf(gone)).length === 2 && (await dueOf(tenantId)).length === 2, {
       what: 'both to be due',
@@ -468,7 +426,7 @@ describe('document signers of a managed IACA', () => {
     await runJob();
     expect(await signersOf(tenantId)).toHaveLength(2);
     expect(await dueOf(gone)).toEqual([]);
-    ahead = 31.5 * DAY_MS;
+    service.ahead = 31.5 * DAY_MS;
     const keyDue = async (one: string) => (await dueOf(one)).includes('endedKey');
     await waitUntil(async () => (await keyDue(gone)) && (await keyDue(tenantId)), { what: 'the keys to be due' });
     await runJob();
@@ -516,15 +474,15 @@ describe('the CRL of a managed IACA', () => {
   itWithOpenssl('is renewed before its end, also while the IACA is inactive', async () => {
     const tenantId = newTenant();
     const iaca = await create(tenantId);
-    ahead = 15.1 * DAY_MS;
+    service.ahead = 15.1 * DAY_MS;
     await waitUntil(async () => (await dueOf(tenantId)).join() === 'crl', { what: 'the CRL to be due' });
     await runJob();
     await runJob();
     const { crl } = await iacaOf(tenantId, iaca.id);
     expect(crl!.number).toBe('2');
-    expect(new Date(crl!.nextUpdate).getTime() - now().getTime()).toBeGreaterThan(29.9 * DAY_MS);
+    expect(new Date(crl!.nextUpdate).getTime() - service.now().getTime()).toBeGreaterThan(29.9 * DAY_MS);
     await crlOf(tenantId, iaca);
-    ahead = 40 * DAY_MS;
+    service.ahead = 40 * DAY_MS;
     const stale = crls().renew(tenantId, iaca.id, event(tenantId), fenceOf(await lostLease()));
     await expect(stale).rejects.toThrow(StaleEpoch);
     expect((await iacaOf(tenantId, iaca.id)).crl!.number).toBe('2');
@@ -601,7 +559,7 @@ describe('an unmanaged IACA', () => {
     expect(await faultsOf(create(tenantId, { certificatePem: longest }))).toEqual([
       ['certificatePem', 'must be correct: notAfter must be at most 20 years after notBefore'],
     ]);
-    ahead = 3651 * DAY_MS;
+    service.ahead = 3651 * DAY_MS;
     expect((await faultsOf(create(tenantId, { certificatePem: customer.certificatePem })))[0]).toEqual([
       'certificatePem',
       expect.stringMatching(/^must not be expired: it ended at /),
@@ -644,7 +602,7 @@ describe('an unmanaged IACA', () => {
     // Nothing of it is renewed by the platform; the key of the other one is destroyed after its end.
     const later = new Date(Date.now() + 9000 * DAY_MS);
     await waitUntil(async () => (await dueOf(tenantId, later)).join() === 'endedKey', { what: 'one row' });
-    ahead = 459 * DAY_MS;
+    service.ahead = 459 * DAY_MS;
     await runJob();
     expect(await vaultKeys(tenantId)).toBe(0);
     expect(await faultsOf(changeSigner(tenantId, second.id, { active: false, certificatePem }))).toEqual(
@@ -717,7 +675,7 @@ describe('an unmanaged IACA', () => {
     expect(await upload(await customer.signCrl())).toMatchObject({ crl: { number: '3' }, crlDue: false });
     expect(await crlOf(tenantId, iaca)).toContain(`Serial Number: ${serialOf(signer.certificatePem!)}`);
     expect(await revoke(tenantId, signer.id)).toEqual({ ...answer, crlDue: false });
-    ahead = 31 * DAY_MS;
+    service.ahead = 31 * DAY_MS;
     expect((await iacaOf(tenantId, iaca.id)).crlDue).toBe(true);
   });
 
@@ -735,7 +693,7 @@ describe('an unmanaged IACA', () => {
       expect.arrayContaining([['crlPem', 'must be signed by the IACA with ECDSA and SHA-256, SHA-384 or SHA-512']]),
     );
     expect(await faultsOf(upload('none'))).toEqual([['crlPem', 'must be an X.509 CRL in DER or PEM']]);
-    ahead = 31 * DAY_MS;
+    service.ahead = 31 * DAY_MS;
     expect(await faultsOf(upload(await customer.signCrl()))).toEqual([
       ['crlPem', 'must have a time nextUpdate in the future'],
     ]);
@@ -789,7 +747,7 @@ describe('an unmanaged IACA', () => {
 describe('signers under a domain that the tenant has lost', () => {
   let revision = 0;
   const domainChanged = (tenantId: string, domain: string, isVerified: boolean) =>
-    engines.bus.publish([
+    service.engines.bus.publish([
       {
         id: `domain-${++revision}`,
         subject: (isVerified ? customDomainVerified : customDomainWithdrawn).subject,
@@ -831,11 +789,11 @@ describe('signers under a domain that the tenant has lost', () => {
     await activate(tenantId, elsewhere.id, false);
 
     // A CRL that is renewed meanwhile has them too; so has that of another revocation.
-    ahead = 15.1 * DAY_MS;
+    service.ahead = 15.1 * DAY_MS;
     await waitUntil(async () => (await dueOf(tenantId)).includes('crl'), { what: 'the CRL to be due' });
     await runJob();
     expect(entriesOf(await crlOf(tenantId, iaca))).toBe(1);
-    ahead = 0;
+    service.ahead = 0;
 
     await domainChanged(tenantId, 'another.example', true);
     await domainChanged(tenantId, 'id.acme.example', true);

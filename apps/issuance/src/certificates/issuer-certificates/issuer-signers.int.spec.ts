@@ -1,10 +1,6 @@
 /** @engines embedded postgres */
 import { createHash, createPublicKey, X509Certificate, type webcrypto } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
-  AppError,
   customDomainWithdrawn,
   customDomainVerified,
   releaseIssuerKey,
@@ -14,25 +10,16 @@ import {
   retrieveTypeMetadata,
   sdJwtConfigurations,
   tenantPurged,
-  type Caller,
   type HttpAnswer,
   type SdJwtConfiguration,
   type SdJwtConfigurationRequest,
+  type Operation,
 } from '@attestry/contracts';
 import { leaseFence, StaleEpoch, type Lease } from '@attestry/event-store';
 import { jwkThumbprint, KeyNotFound, type PublicJwk } from '@attestry/keys';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  serviceContext,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { serviceContext } from '@attestry/service-kit';
+import { waitUntil } from '@attestry/testing';
+import { refusal, ServiceUnderTest } from '@attestry/testing/services';
 import { RenewCertificates } from '../renew-certificates/renew-certificates.worker.js';
 import { issuanceService } from '../../index.js';
 import { withdrawnDomains, withdrawnDomainsStream } from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
@@ -40,43 +27,22 @@ import { IssuerSigners } from './issuer-signers.js';
 
 const DAY_MS = 86_400_000;
 const DID = 'did:web:acme.example';
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
+const urlOf = (tenantId: string) => `http://${tenantId.slice(0, 8)}.localhost:8080`;
+const service = new ServiceUnderTest(issuanceService, { baseOf: urlOf });
 const reserved: { did?: string; algorithms: string[] }[] = [];
 const released: string[] = [];
 
 let tenants = 0;
 const newTenant = () => `4${String(++tenants).padStart(7, '0')}-0000-4000-8000-000000000000`;
-const urlOf = (tenantId: string) => `http://${tenantId.slice(0, 8)}.localhost:8080`;
-const contextFor = (operation: { name: string }, caller: Caller, tenantId: string, publicUrl = urlOf(tenantId)) => ({
-  tenant: { id: tenantId, host: urlOf(tenantId).slice(7), baseUrl: urlOf(tenantId) },
-  caller,
-  requestId: 'request',
-  operation: operation.name,
-  deadline: Date.now() + 20_000,
-  publicUrl,
+service.answer(reserveIssuerKey, ({ body }) => {
+  reserved.push(body);
+  return { did: DID, verificationMethod: `${DID}#k`, kmsKeyId: newTenant(), algorithm: 'Ed25519' as const };
 });
-const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, tenantId: string, request: object) =>
-  client.call(
-    operation,
-    request as Partial<RequestOf<O>>,
-    contextFor(operation, { kind: 'client', clientId: 'c' }, tenantId) as never,
-  );
-const load = <O extends Parameters<ServiceClient['call']>[0]>(
-  operation: O,
-  tenantId: string,
-  request: object = {},
-  publicUrl?: string,
-) =>
-  client.call(
-    operation,
-    request as Partial<RequestOf<O>>,
-    contextFor(operation, { kind: 'public' }, tenantId, publicUrl) as never,
-  );
+service.answer(releaseIssuerKey, ({ body }) => void released.push(body.configurationId));
+const admin = <O extends Operation>(operation: O, tenantId: string, request: object) =>
+  service.admin(operation, request, tenantId);
+const load = <O extends Operation>(operation: O, tenantId: string, request?: object, publicUrl = urlOf(tenantId)) =>
+  service.visit(operation, request, tenantId, { publicUrl });
 const request = (more: Partial<SdJwtConfigurationRequest> = {}): SdJwtConfigurationRequest => ({
   type: 'Course',
   name: 'Course',
@@ -88,17 +54,8 @@ const configure = (tenantId: string, more: Partial<SdJwtConfigurationRequest> = 
   admin(sdJwtConfigurations.create, tenantId, { body: request(more) }) as Promise<SdJwtConfiguration>;
 const replace = (tenantId: string, id: string, more: Partial<SdJwtConfigurationRequest>) =>
   admin(sdJwtConfigurations.update, tenantId, { params: { id }, body: request(more) }) as Promise<SdJwtConfiguration>;
-const refusal = async (promise: Promise<unknown>): Promise<Pick<AppError, 'kind' | 'details'>> => {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-  throw new Error('it was not refused');
-};
 const vaultKeys = async (tenantId: string) =>
-  (await engines.vault.signingKeys.listSigningKeys(tenantId, 'certificate')).length;
+  (await service.engines.vault.signingKeys.listSigningKeys(tenantId, 'certificate')).length;
 const publishedKeys = async (tenantId: string, issuer = urlOf(tenantId)) =>
   ((await load(retrieveJwtVcIssuer, tenantId, {}, issuer)) as { jwks: { keys: (PublicJwk & { kid: string })[] } }).jwks
     .keys;
@@ -115,57 +72,37 @@ const typeAt = async (tenantId: string, vct: string): Promise<{ vct: string; doc
   const integrity = `sha256-${createHash('sha256').update(document).digest('base64')}`;
   return { ...(JSON.parse(document) as { vct: string }), document, integrity };
 };
-const signers = () => services.app.get(IssuerSigners, { strict: false });
-const worker = () => services.app.get(RenewCertificates, { strict: false });
+const signers = () => service.get(IssuerSigners);
+const worker = () => service.get(RenewCertificates);
 let leases = 0;
 const acquireLease = async (name = `issuance.spec-${++leases}`, holder = 'spec') =>
-  (await engines.leases.acquire(name, holder, 60_000))!;
-const fenceOf = (lease: Lease) => leaseFence(engines.leases, lease);
+  (await service.engines.leases.acquire(name, holder, 60_000))!;
+const fenceOf = (lease: Lease) => leaseFence(service.engines.leases, lease);
 /** As the worker does it, under another lease. */
 const runJob = async (isHeld = true) => worker().runJob({ lease: await acquireLease(), isHeld });
 /** A lease of a process that was paused while another one obtained it. */
 const lostLease = async () => {
   const former = await acquireLease();
-  await engines.leases.release(former);
+  await service.engines.leases.release(former);
   await acquireLease(former.name, 'later');
   return former;
 };
-const readModel = () => services.app.get(RenewCertificates, { strict: false });
-const isDue = async (tenantId: string, at = Date.now() + ahead) =>
+const readModel = () => service.get(RenewCertificates);
+const isDue = async (tenantId: string, at = Date.now() + service.ahead) =>
   (await readModel().due(new Date(at), 1000)).some(
     ({ tenant_id, kind }) => tenant_id === tenantId && ['issuerSigner', 'replacedKey'].includes(kind),
   );
 const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'issuer-signers-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'localhost:8080' });
-  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  engines.bus.serve(reserveIssuerKey.subject, async (data) => {
-    const { body } = data as { body: { did?: string; algorithms: string[] } };
-    reserved.push(body);
-    return {
-      ok: true,
-      data: { did: DID, verificationMethod: `${DID}#k`, kmsKeyId: newTenant(), algorithm: 'Ed25519' },
-    };
-  });
-  engines.bus.serve(releaseIssuerKey.subject, async (data) => {
-    released.push((data as { body: { configurationId: string } }).body.configurationId);
-    return { ok: true, data: undefined };
-  });
-  services = await startServices([issuanceService], engines);
+  await service.open();
   // The specs run the job themselves: a run of the service could come after the clock was moved.
   await worker().beforeApplicationShutdown();
-  client = new ServiceClient(engines.bus, 'gateway');
 });
 beforeEach(() => {
-  ahead = 0;
+  service.ahead = 0;
 });
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => service.remove());
 
 describe('the certificates of a tenant', () => {
   it('are made with its first configuration, without any step', async () => {
@@ -207,10 +144,10 @@ describe('the certificates of a tenant', () => {
     const tenantId = newTenant();
     await configure(tenantId);
     const first = await signers().loadSigner(tenantId, urlOf(tenantId), event(tenantId));
-    ahead = 364 * DAY_MS;
+    service.ahead = 364 * DAY_MS;
     await runJob();
     expect(await publishedKeys(tenantId)).toHaveLength(1);
-    ahead = 366 * DAY_MS;
+    service.ahead = 366 * DAY_MS;
     await waitUntil(() => isDue(tenantId), { what: 'the signer to be due' });
     await runJob(false);
     expect(await publishedKeys(tenantId)).toHaveLength(1);
@@ -225,7 +162,7 @@ describe('the certificates of a tenant', () => {
     expect(await anchors(tenantId)).toHaveLength(1);
     await waitUntil(async () => !(await isDue(tenantId)), { what: 'the signer not to be due' });
     // A process that was paused while another one renewed it.
-    ahead = 2 * 366 * DAY_MS;
+    service.ahead = 2 * 366 * DAY_MS;
     const renew = (lease: Lease) => signers().renew(tenantId, urlOf(tenantId), event(tenantId), fenceOf(lease));
     await expect(renew(await lostLease())).rejects.toThrow(StaleEpoch);
     expect(await publishedKeys(tenantId)).toHaveLength(2);
@@ -240,9 +177,9 @@ describe('the certificates of a tenant', () => {
     const load = async () =>
       (await signers().loadSigner(tenantId, urlOf(tenantId), event(tenantId))).certificate.fingerprint;
     const first = await load();
-    ahead = 369.9 * DAY_MS;
+    service.ahead = 369.9 * DAY_MS;
     expect(await load()).toBe(first);
-    ahead = 370.1 * DAY_MS;
+    service.ahead = 370.1 * DAY_MS;
     const made = await Promise.all([load(), load()]);
     expect(new Set([first, ...made]).size).toBe(2);
     expect(await publishedKeys(tenantId)).toHaveLength(2);
@@ -254,16 +191,16 @@ describe('the certificates of a tenant', () => {
     await configure(tenantId);
     const issuer = urlOf(tenantId);
     const replaced = await signers().loadSigner(tenantId, issuer, event(tenantId));
-    const inVault = () => engines.vault.signingKeys.loadSigner(tenantId, replaced.keyId);
-    ahead = 366 * DAY_MS;
+    const inVault = () => service.engines.vault.signingKeys.loadSigner(tenantId, replaced.keyId);
+    service.ahead = 366 * DAY_MS;
     await waitUntil(() => isDue(tenantId), { what: 'the signer to be due' });
     await runJob();
     await waitUntil(async () => !(await isDue(tenantId)), { what: 'the signer not to be due' });
     // For requests that still sign with it.
-    ahead += 22 * 3_600_000;
+    service.ahead += 22 * 3_600_000;
     await runJob();
     expect((await inVault()).keyId).toBe(replaced.keyId);
-    ahead += 3 * 3_600_000;
+    service.ahead += 3 * 3_600_000;
     await waitUntil(() => isDue(tenantId), { what: 'the key to be due' });
     await runJob(false);
     expect(await vaultKeys(tenantId)).toBe(3);
@@ -278,19 +215,19 @@ describe('the certificates of a tenant', () => {
     expect(current.sign(Buffer.from('x'))).toHaveLength(64);
     await waitUntil(async () => !(await isDue(tenantId)), { what: 'nothing to be due' });
     // It is due again when it is to be renewed.
-    expect(await isDue(tenantId, Date.now() + ahead + 366 * DAY_MS)).toBe(true);
+    expect(await isDue(tenantId, Date.now() + service.ahead + 366 * DAY_MS)).toBe(true);
   });
 
   it('are made for a custom domain when it is verified, and not for a deleted tenant', async () => {
     const [tenantId, gone] = [newTenant(), newTenant()];
-    await engines.vault.destroyTenant(gone);
+    await service.engines.vault.destroyTenant(gone);
     const verified = (of: string) => ({
       id: `verified-${of}`,
       subject: customDomainVerified.subject,
       headers: { tenantId: of, requestId: 'verify', occurredAt: new Date().toISOString() },
       data: { tenantId: of, domain: 'brand.example', revision: 1 },
     });
-    await engines.bus.publish([verified(gone), verified(tenantId)]);
+    await service.engines.bus.publish([verified(gone), verified(tenantId)]);
     const found = await waitUntil(() => signers().findSigner(tenantId, 'http://brand.example'), { what: 'the signer' });
     const leaf = new X509Certificate(Buffer.from(found!.certificate.x5c[0]!, 'base64'));
     expect(leaf.subjectAltName).toBe('URI:http://brand.example');
@@ -303,7 +240,7 @@ describe('the certificates of a tenant', () => {
     const domain = 'lost.example';
     const keys = async () => (await publishedKeys(tenantId, `http://${domain}`)).length;
     const change = (subject: string, revision: number) =>
-      engines.bus.publish([
+      service.engines.bus.publish([
         {
           id: `${subject}-${revision}-${tenantId}`,
           subject,
@@ -320,15 +257,15 @@ describe('the certificates of a tenant', () => {
     await waitUntil(async () => (await rows()).join() === 'issuerSigner', { what: 'the signer' });
     await change(customDomainWithdrawn.subject, 2);
     const lost = async () =>
-      (await engines.streams.load(withdrawnDomains, withdrawnDomainsStream(tenantId))).state.domains.length;
+      (await service.engines.streams.load(withdrawnDomains, withdrawnDomainsStream(tenantId))).state.domains.length;
     await waitUntil(async () => (await lost()) === 1, { what: 'the withdrawal' });
-    ahead = 366 * DAY_MS;
+    service.ahead = 366 * DAY_MS;
     await runJob();
     // It is due again a day later.
     expect([await keys(), await isDue(tenantId), (await rows()).join()]).toEqual([1, false, 'issuerSigner']);
     await change(customDomainVerified.subject, 3);
     await waitUntil(async () => (await lost()) === 0, { what: 'the verification' });
-    ahead += 1.01 * DAY_MS;
+    service.ahead += 1.01 * DAY_MS;
     await runJob();
     expect(await keys()).toBe(2);
     await waitUntil(async () => (await rows()).join() === 'issuerSigner,replacedKey', { what: 'both rows' });
@@ -338,7 +275,7 @@ describe('the certificates of a tenant', () => {
     const tenantId = newTenant();
     await configure(tenantId);
     const [first] = await anchors(tenantId);
-    ahead = 3661 * DAY_MS;
+    service.ahead = 3661 * DAY_MS;
     const signer = await signers().loadSigner(tenantId, urlOf(tenantId), event(tenantId));
     const leaf = new X509Certificate(Buffer.from(signer.certificate.x5c[0]!, 'base64'));
     const [newest, oldest] = await anchors(tenantId);
@@ -346,7 +283,7 @@ describe('the certificates of a tenant', () => {
     expect([leaf.verify(newest!.publicKey), leaf.verify(oldest!.publicKey)]).toEqual([true, false]);
     // The first signer has ended.
     expect(await publishedKeys(tenantId)).toHaveLength(1);
-    ahead = 7321 * DAY_MS;
+    service.ahead = 7321 * DAY_MS;
     expect(await anchors(tenantId)).toHaveLength(1);
   });
 
@@ -355,7 +292,7 @@ describe('the certificates of a tenant', () => {
     await configure(tenantId);
     const isListed = () => isDue(tenantId, Date.now() + 400 * DAY_MS);
     await waitUntil(isListed, { what: 'the row of the signer' });
-    await engines.bus.publish([
+    await service.engines.bus.publish([
       {
         id: `purged-${tenantId}`,
         subject: tenantPurged.subject,
@@ -370,8 +307,8 @@ describe('the certificates of a tenant', () => {
     const [gone, tenantId] = [newTenant(), newTenant()];
     await configure(gone);
     await configure(tenantId);
-    await engines.vault.destroyTenant(gone);
-    ahead = 366 * DAY_MS;
+    await service.engines.vault.destroyTenant(gone);
+    service.ahead = 366 * DAY_MS;
     await waitUntil(async () => (await isDue(gone)) && (await isDue(tenantId)), { what: 'both to be due' });
     await runJob();
     expect(await publishedKeys(tenantId)).toHaveLength(2);
@@ -383,19 +320,19 @@ describe('the certificates of a tenant', () => {
     // More than one run renews, and due before the other one.
     const failing = Array.from({ length: 100 }, newTenant);
     for (const each of failing) await configure(each);
-    ahead = 3_600_000;
+    service.ahead = 3_600_000;
     await configure(tenantId);
-    const { createSigningKeys } = engines.vault.signingKeys;
+    const { createSigningKeys } = service.engines.vault.signingKeys;
     const attempts: string[] = [];
-    engines.vault.signingKeys.createSigningKeys = async (...given) => {
+    service.engines.vault.signingKeys.createSigningKeys = async (...given) => {
       if (!failing.includes(given[0]) || given[1] !== 'certificate')
-        return createSigningKeys.apply(engines.vault.signingKeys, given);
+        return createSigningKeys.apply(service.engines.vault.signingKeys, given);
       attempts.push(given[0]);
       throw new Error('no key can be made');
     };
     const published = async () => (await publishedKeys(tenantId)).length;
     try {
-      ahead = 366 * DAY_MS;
+      service.ahead = 366 * DAY_MS;
       await waitUntil(
         async () => (await Promise.all([...failing, tenantId].map((each) => isDue(each)))).every(Boolean),
         {
@@ -409,20 +346,20 @@ describe('the certificates of a tenant', () => {
       await runJob();
       await waitUntil(async () => (await published()) === 2, { what: 'the signer to be renewed' });
       expect(await isDue(failing[0]!)).toBe(false);
-      expect(engines.health.report().checks).toContainEqual({
+      expect(service.engines.health.report().checks).toContainEqual({
         ...{ name: 'issuance.certificate-renewal', healthy: true },
         error: 'certificate not renewed (100), the last one: no key can be made',
       });
     } finally {
-      engines.vault.signingKeys.createSigningKeys = createSigningKeys;
+      service.engines.vault.signingKeys.createSigningKeys = createSigningKeys;
     }
     // Half of the pauses are random.
-    ahead += 120_000;
+    service.ahead += 120_000;
     expect(await isDue(failing[0]!)).toBe(true);
     await waitUntil(
       async () => {
         await runJob();
-        return engines.health
+        return service.engines.health
           .report()
           .checks.some(
             ({ name, healthy, error }) => name === 'issuance.certificate-renewal' && healthy && error === undefined,

@@ -15,19 +15,12 @@ import {
   updateIaca,
   type DocumentSigner,
   type Iaca,
+  type Operation,
 } from '@attestry/contracts';
 import { copyEvents, StaleEpoch, type Lease } from '@attestry/event-store';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  serviceContext,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { CustomerIaca, restoreKeys, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { serviceContext } from '@attestry/service-kit';
+import { CustomerIaca, restoreKeys, waitUntil } from '@attestry/testing';
+import { ServiceUnderTest } from '@attestry/testing/services';
 import { DocumentSigners } from '../document-signers/document-signers.js';
 import { issuanceService } from '../../index.js';
 import { issuerCertificates, issuerCertificatesStream } from '../issuer-certificates/issuer-certificates.state.js';
@@ -45,57 +38,36 @@ let folder: string;
 let ahead = 0;
 const ends: (() => Promise<void>)[] = [];
 
-const openAt = async (name: string): Promise<Engines> => {
-  const config = parseConfig({
-    ...TEST_SETTINGS,
-    MASTER_KEY,
-    DATA_DIR: join(folder, name),
-    BASE_DOMAIN: 'localhost:8080',
-  });
-  return openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } });
-};
-const fileOf = (name: string) => join(folder, name, 'events.db');
-
 /** One process on a data folder. */
-class Process {
-  private readonly client: ServiceClient;
-  private isEnded = false;
-  private constructor(
-    readonly engines: Engines,
-    private readonly services: RunningServices,
-  ) {
-    this.client = new ServiceClient(engines.bus, 'gateway');
+class Process extends ServiceUnderTest {
+  private constructor(private readonly name: string) {
+    const clock = { now: () => new Date(Date.now() + ahead) };
+    super(issuanceService, { settings: { MASTER_KEY }, baseOf: () => ISSUER, clock });
+    this.answer(retrieveBrand, () => ({}));
+    ends.push(() => this.close());
+  }
+
+  /** The engines alone. */
+  static async openAt(name: string): Promise<Process> {
+    const opened = new Process(name);
+    await opened.openEngines();
+    return opened;
   }
 
   static async start(name: string): Promise<Process> {
-    const engines = await openAt(name);
-    engines.bus.serve(retrieveBrand.subject, async () => ({ ok: true, data: {} }));
-    const started = new Process(engines, await startServices([issuanceService], engines));
-    ends.push(() => started.end());
+    const started = await Process.openAt(name);
+    await started.start();
     // The specs run the job themselves: a run of the service could come after the clock was moved.
-    await started.services.app.get(RenewCertificates, { strict: false }).beforeApplicationShutdown();
+    await started.get(RenewCertificates).beforeApplicationShutdown();
     return started;
   }
 
-  async end(): Promise<void> {
-    if (this.isEnded) return;
-    this.isEnded = true;
-    await this.services.close();
-    await this.engines.close();
+  override get folder(): string {
+    return join(folder, this.name);
   }
 
-  call<O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object): Promise<unknown> {
-    return this.client.call(
-      operation,
-      request as Partial<RequestOf<O>>,
-      {
-        tenant: { id: TENANT, host: ISSUER.slice(7), baseUrl: ISSUER },
-        caller: { kind: 'client', clientId: 'c' },
-        requestId: 'request',
-        operation: operation.name,
-        deadline: Date.now() + 20_000,
-      } as never,
-    );
+  call(operation: Operation, request: object): Promise<unknown> {
+    return this.admin(operation, request, TENANT);
   }
 
   async createIaca(body: object = {}): Promise<Iaca> {
@@ -103,25 +75,21 @@ class Process {
     return (await this.call(updateIaca, { params: { id }, body: { active: true } })) as Iaca;
   }
   loadSigner() {
-    return this.services.app
-      .get(DocumentSigners, { strict: false })
-      .loadSigner(TENANT, { docType: MDL, hasStatus: false }, this.context());
+    return this.get(DocumentSigners).loadSigner(TENANT, { docType: MDL, hasStatus: false }, this.context());
   }
   ensureIssuerSigner() {
-    return this.services.app.get(IssuerSigners, { strict: false }).ensure(TENANT, ISSUER, this.context());
+    return this.get(IssuerSigners).ensure(TENANT, ISSUER, this.context());
   }
   /** What is due when the projection has followed. */
   async due(...kinds: string[]): Promise<void> {
     const rows = async () =>
-      (await this.services.app.get(RenewCertificates, { strict: false }).due(new Date(Date.now() + ahead), 100))
-        .map(({ kind }) => kind)
-        .sort();
+      (await this.get(RenewCertificates).due(new Date(Date.now() + ahead), 100)).map(({ kind }) => kind).sort();
     await waitUntil(async () => (await rows()).join() === kinds.join(), { what: `${kinds.join()} to be due` });
   }
   /** @param lease of a holder that still considers itself one */
   async renew(lease?: Lease): Promise<void> {
     const term = { lease: lease ?? (await this.acquireLease()), isHeld: true };
-    await this.services.app.get(RenewCertificates, { strict: false }).runJob(term);
+    await this.get(RenewCertificates).runJob(term);
   }
   async acquireLease(holder = 'spec'): Promise<Lease> {
     return (await this.engines.leases.acquire('issuance.spec', holder, 600_000))!;
@@ -150,6 +118,8 @@ class Process {
     return serviceContext('issuance.spec', TENANT);
   }
 }
+
+const fileOf = (name: string) => join(folder, name, 'events.db');
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'attestry-renewal-'));
@@ -197,11 +167,11 @@ describe('certificates are renewed', () => {
   it('after their events were copied to another store, whose leases have smaller epochs', async () => {
     const first = await renewedOnce();
     const { epoch } = await first.acquireLease();
-    await first.end();
-    await (await openAt('other')).close();
+    await first.close();
+    await (await Process.openAt('other')).close();
     restoreKeys(fileOf('other'), fileOf('one'));
-    const [source, target] = [await openAt('one'), await openAt('other')];
-    expect(await copyEvents(source.events, target.events)).toMatchObject({ reordered: 0 });
+    const [source, target] = [await Process.openAt('one'), await Process.openAt('other')];
+    expect(await copyEvents(source.engines.events, target.engines.events)).toMatchObject({ reordered: 0 });
     await source.close();
     await target.close();
     const other = await Process.start('other');
@@ -211,7 +181,7 @@ describe('certificates are renewed', () => {
 
   it('after the leases were lost', async () => {
     const first = await renewedOnce();
-    await first.end();
+    await first.close();
     const db = new DatabaseSync(fileOf('one'));
     db.exec('DELETE FROM leases');
     db.close();
@@ -283,7 +253,7 @@ describe('private keys', () => {
     const { signingKeys } = first.engines.vault;
     signingKeys.destroySigningKeys = () => Promise.reject(new Error('killed'));
     await expect(first.call(deleteIaca, { params: { id: managed.id } })).rejects.toThrow();
-    await first.end();
+    await first.close();
     const second = await Process.start('one');
     await waitUntil(async () => (await second.keys()).length === 0, { what: 'the keys to be destroyed' });
   });
@@ -295,7 +265,7 @@ describe('private keys', () => {
     await process.loadSigner();
     const revoked = await customerSigner(process, true);
     const deleted = await customerSigner(process, false);
-    await process.end();
+    await process.close();
     await copyFile(fileOf('one'), join(folder, 'backup.db'));
     const second = await Process.start('one');
     const all = await second.keys();
@@ -311,7 +281,7 @@ describe('private keys', () => {
     // The CA and the newest issuer signer; the CA is older than the backup.
     const left = await second.keys();
     expect([all.length, left.length, left.filter((id) => all.includes(id)).length]).toEqual([6, 2, 1]);
-    await second.end();
+    await second.close();
     restoreKeys(fileOf('one'), join(folder, 'backup.db'));
     const third = await Process.start('one');
     await waitUntil(async () => (await third.keys()).join() === left.filter((id) => all.includes(id)).join(), {

@@ -1,10 +1,8 @@
 /** @engines embedded postgres */
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  AppError,
   authorize,
   beginSignIn,
   completeAuthorization,
@@ -26,29 +24,17 @@ import {
   recordSubject,
   reserveIssuerKey,
   type AccessTokenResponse,
-  type Caller,
   type HttpAnswer,
   type NonceResponse,
   type Offer,
-  type OperationContext,
   type PageOf,
   type PreAuthorizedOffer,
   type User,
 } from '@attestry/contracts';
 import { readEvent } from '@attestry/event-store';
 import { encodeDidKey, encodeMultikey, isErased } from '@attestry/keys';
-import type { Reply } from '@attestry/messaging';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { waitUntil } from '@attestry/testing';
+import { IssuanceUnderTest, refusal } from '@attestry/testing/services';
 import { SignJWT, type JWK } from 'jose';
 import {
   authorizationOffer,
@@ -57,57 +43,44 @@ import {
 import { issuanceService } from '../../index.js';
 import { SessionKeys } from '../../offers/session-keys/session-keys.js';
 
-const TENANT = '11111111-1111-4111-8111-111111111111';
-const OTHER = '22222222-2222-4222-8222-222222222222';
+const { TENANT, OTHER, BACK } = IssuanceUnderTest;
 const ISSUER = 'http://acme.localhost:8080';
 const PROVIDER = randomUUID();
-const BACK = 'https://wallet.example/back';
 const VERIFIER = 'a-verifier-of-the-wallet-with-43-characters';
 const DAY_MS = 86_400_000;
 
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+const service = new IssuanceUnderTest(issuanceService, {
+  baseOf: () => ISSUER,
+  subjects: [recordSubject('started', 'issuance'), recordSubject('record', 'issuance')],
+});
 let degree: string;
 let pass: string;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
 /** Names of mapped claims that sign-ins sent. */
 const mappedClaims: unknown[] = [];
-/** What the wallet and the tenant sent, received and left in records. */
-const records: unknown[] = [];
+// A simulated tenant-config service: the provider's code is the subject who signs in.
+service.answer(beginSignIn, ({ body: { state } }) => ({
+  providerId: PROVIDER,
+  url: `https://login.example/authorize?state=${state}`,
+}));
+service.answer(completeSignIn, ({ body: { query, mappedClaims: mapped } }) => {
+  mappedClaims.push(mapped);
+  const subjectId = new URLSearchParams(query).get('code')!;
+  const claims = { name: 'Zoe', degree: 'of the provider' };
+  return { url: 'https://login.example', subjectId, claims, claimsToPersist: [] };
+});
+service.answer(reserveIssuerKey, async () => {
+  const { keyId, publicJwk } = await service.engines.vault.signingKeys.ensureSigningKey(TENANT, 'did', 'P-256');
+  const did = encodeDidKey(publicJwk);
+  return {
+    did,
+    verificationMethod: `${did}#${encodeMultikey(publicJwk)}`,
+    kmsKeyId: keyId,
+    algorithm: 'P-256' as const,
+  };
+});
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'claim-sets-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder, BASE_DOMAIN: 'localhost:8080' });
-  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  // A simulated tenant-config service: the provider's code is the subject who signs in.
-  engines.bus.serve(beginSignIn.subject, async (data): Promise<Reply> => {
-    const { state } = (data as RequestOf<typeof beginSignIn>).body;
-    return { ok: true, data: { providerId: PROVIDER, url: `https://login.example/authorize?state=${state}` } };
-  });
-  engines.bus.serve(completeSignIn.subject, async (data): Promise<Reply> => {
-    const { query, mappedClaims: mapped } = (data as RequestOf<typeof completeSignIn>).body;
-    mappedClaims.push(mapped);
-    const subjectId = new URLSearchParams(query).get('code')!;
-    const claims = { name: 'Zoe', degree: 'of the provider' };
-    return { ok: true, data: { url: 'https://login.example', subjectId, claims, claimsToPersist: [] } };
-  });
-  engines.bus.serve(reserveIssuerKey.subject, async () => {
-    const { keyId, publicJwk } = await engines.vault.signingKeys.ensureSigningKey(TENANT, 'did', 'P-256');
-    const did = encodeDidKey(publicJwk);
-    return {
-      ok: true,
-      data: { did, verificationMethod: `${did}#${encodeMultikey(publicJwk)}`, kmsKeyId: keyId, algorithm: 'P-256' },
-    };
-  });
-  const subjects = [recordSubject('started', 'issuance'), recordSubject('record', 'issuance')];
-  engines.bus.consume({ name: 'spec.operations', subjects }, async (messages) => {
-    records.push(...messages.map(({ data }) => data));
-  });
-  services = await startServices([issuanceService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
+  await service.open();
   const create = async (type: string, tenantId = TENANT) => {
     const claimMappings = { name: { mapFrom: 'claims.name' }, degree: { mapFrom: 'claims.degree' } };
     const body = { type, name: type, issuer: { name: 'Acme' }, claimMappings };
@@ -120,51 +93,11 @@ beforeAll(async () => {
     await admin(createWallet, { body: { name: 'Wallet', clientId: 'wallet', redirectUris: [BACK] } }, tenantId);
 });
 afterEach(() => {
-  ahead = 0;
+  service.ahead = 0;
 });
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => service.remove());
 
-const call = <O extends Parameters<ServiceClient['call']>[0]>(
-  operation: O,
-  request: object,
-  caller: Caller,
-  tenantId = TENANT,
-) => {
-  const context: OperationContext = {
-    tenant: { id: tenantId, host: ISSUER.slice(7), baseUrl: ISSUER },
-    caller,
-    requestId: randomUUID(),
-    operation: operation.name,
-    deadline: Date.now() + 20_000,
-    publicUrl: ISSUER,
-  };
-  return client.call(operation, request as Partial<RequestOf<O>>, context as never);
-};
-const admin = <O extends Parameters<ServiceClient['call']>[0]>(operation: O, request: object, tenantId = TENANT) =>
-  call(operation, request, { kind: 'client', clientId: 'c' }, tenantId);
-const raw = <O extends Parameters<ServiceClient['call']>[0]>(
-  operation: O,
-  { url = '/', text = '', headers = {} }: { url?: string; text?: string; headers?: Record<string, string> },
-  tenantId = TENANT,
-) =>
-  call(
-    operation,
-    { raw: { method: 'GET', url, headers, text } },
-    operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' },
-    tenantId,
-  );
-const refusal = async (attempt: Promise<unknown>): Promise<AppError> => {
-  const error = await attempt.then(
-    () => new Error('nothing was refused'),
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof AppError)) throw error;
-  return error;
-};
+const { admin, call: raw } = service;
 const codeOf = async (attempt: Promise<unknown>) => (await refusal(attempt)).code;
 
 // --- the tenant
@@ -310,7 +243,7 @@ const collect = async (
 ): Promise<Record<string, unknown>> => {
   const { $http } = (await raw(issueNonce, {})) as unknown as HttpAnswer;
   const { c_nonce: nonce } = $http.body as NonceResponse;
-  const proof = await new SignJWT({ aud: ISSUER, iat: Math.floor((Date.now() + ahead) / 1000), nonce })
+  const proof = await new SignJWT({ aud: ISSUER, iat: Math.floor((Date.now() + service.ahead) / 1000), nonce })
     .setProtectedHeader({
       alg: 'ES256',
       typ: 'openid4vci-proof+jwt',
@@ -332,14 +265,14 @@ const byIdentifier = (answer: AccessTokenResponse, credential_identifier: string
   collect(answer, { credential_identifier });
 
 const filesText = (): string =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
+  readdirSync(service.folder, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
     .map((file) => readFileSync(join(file.parentPath, file.name), 'latin1'))
     .join('');
 const allEvents = async () => {
   const events: unknown[] = [];
   for (let after: string | undefined; ;) {
-    const page = await engines.events.readAll({ ...(after !== undefined && { after }), limit: 1000 });
+    const page = await service.engines.events.readAll({ ...(after !== undefined && { after }), limit: 1000 });
     events.push(...page.events);
     if (page.events.length === 0) return events;
     after = page.events.at(-1)!.position;
@@ -518,9 +451,9 @@ describe('an offer of the authorization code flow with claim sets', () => {
     expect(await answerTo({ issuer_state: `${issuer_state.slice(0, -2)}AA` })).toEqual(expected);
     const theirs = await beginAuthorization({ issuer_state, scope: 'jwt_vc_json:Degree' }, OTHER);
     expect(theirs.location.searchParams.get('error_description')).toBe(expected[1]);
-    ahead = 30 * DAY_MS + 1000;
+    service.ahead = 30 * DAY_MS + 1000;
     expect(await answerTo({ issuer_state })).toEqual(expected);
-    ahead = 0;
+    service.ahead = 0;
     const pending = await beginAuthorization({ issuer_state });
     await admin(deleteOffer, { params: { id } });
     expect(await answerTo({ issuer_state })).toEqual(expected);
@@ -601,9 +534,7 @@ describe('an offer of the authorization code flow with claim sets', () => {
     const { uri, id } = await offer({});
     const answer = await exchange(await signIn(randomUUID(), { issuer_state: stateOf(uri) }));
     expect(await storedClaimSets(id)).toContain('Canary-Master');
-    expect(await codeOf(call(deleteOffer, { params: { id } }, { kind: 'client', clientId: 'c' }, OTHER))).toBe(
-      'NotFound',
-    );
+    expect(await codeOf(admin(deleteOffer, { params: { id } }, OTHER))).toBe('NotFound');
     await admin(deleteOffer, { params: { id } });
     expect(await storedClaimSets(id)).toBe('erased');
     expect(await codeOf(admin(deleteOffer, { params: { id } }))).toBe('NotFound');
@@ -615,8 +546,8 @@ describe('an offer of the authorization code flow with claim sets', () => {
     const short = await offer({ expiresAt });
     const long = await offer({});
     expect(short.expiresAt).toBe(expiresAt);
-    const keys = services.app.get(SessionKeys, { strict: false });
-    ahead = 2 * DAY_MS + 120_000;
+    const keys = service.get(SessionKeys);
+    service.ahead = 2 * DAY_MS + 120_000;
     await keys.sweep();
     expect(await storedClaimSets(short.id)).toBe('erased');
     expect(await storedClaimSets(long.id)).toContain('Canary-Master');
@@ -626,7 +557,7 @@ describe('an offer of the authorization code flow with claim sets', () => {
   it('stores claims and secrets encrypted only [T273]', async () => {
     const made = await offer({});
     await exchange(await signIn(randomUUID(), { issuer_state: stateOf(made.uri) }));
-    const text = `${JSON.stringify([...(await allEvents()), ...records])}${filesText()}`;
+    const text = `${JSON.stringify([...(await allEvents()), ...service.messages.map(({ data }) => data)])}${filesText()}`;
     expect(text).toContain(made.id);
     for (const secret of ['Canary', stateOf(made.uri)]) expect(text).not.toContain(secret);
     expect(decodeURIComponent(made.uri)).not.toContain('Canary');
@@ -635,9 +566,9 @@ describe('an offer of the authorization code flow with claim sets', () => {
 
 /** Claim sets of an offer, from its first event. */
 const storedClaimSets = async (offerId: string): Promise<string> => {
-  const [stored] = await engines.events.readStream(authorizationOfferStream(TENANT, offerId));
+  const [stored] = await service.engines.events.readStream(authorizationOfferStream(TENANT, offerId));
   const event = readEvent(authorizationOffer, stored!);
   if (event.type !== 'AuthorizationOfferCreated') throw new Error(event.type);
-  const text = await engines.vault.sealing.openStored(TENANT, 'session', event.data.storedClaimSets!);
+  const text = await service.engines.vault.sealing.openStored(TENANT, 'session', event.data.storedClaimSets!);
   return isErased(text) ? 'erased' : text;
 };

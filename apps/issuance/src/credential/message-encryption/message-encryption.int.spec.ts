@@ -1,7 +1,4 @@
 /** @engines embedded postgres */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
 import {
@@ -13,21 +10,13 @@ import {
   type AppError,
   type Caller,
   type HttpAnswer,
+  type Operation,
 } from '@attestry/contracts';
 import { leaseFence, StaleEpoch, Streams } from '@attestry/event-store';
 import { KeyNotFound } from '@attestry/keys';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  serviceContext,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { serviceContext } from '@attestry/service-kit';
+import { waitUntil } from '@attestry/testing';
+import { ServiceUnderTest } from '@attestry/testing/services';
 import { createCredentialConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import {
   credentialConfiguration,
@@ -45,35 +34,19 @@ import { RecentStates } from '../../reading/recent-states/recent-states.js';
 import { MessageEncryption } from './message-encryption.js';
 
 const DAY_MS = 86_400_000;
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
+const service = new ServiceUnderTest(issuanceService, {
+  baseOf: (tenantId) => `http://${tenantId.slice(0, 8)}.localhost:8080`,
+});
+service.answer(retrieveBrand, () => ({}));
 
 let tenants = 0;
 const newTenant = () => `5e${String(++tenants).padStart(6, '0')}-0000-4000-8000-000000000000`;
-const call = <O extends Parameters<ServiceClient['call']>[0]>(
+const call = <O extends Operation>(
   operation: O,
   tenantId: string,
   request: object,
   caller: Caller = { kind: 'client', clientId: 'c' },
-) => {
-  const baseUrl = `http://${tenantId.slice(0, 8)}.localhost:8080`;
-  return client.call(
-    operation,
-    request as Partial<RequestOf<O>>,
-    {
-      tenant: { id: tenantId, host: baseUrl.slice(7), baseUrl },
-      caller,
-      requestId: 'request',
-      operation: operation.name,
-      deadline: Date.now() + 20_000,
-      publicUrl: baseUrl,
-    } as never,
-  );
-};
+) => service.admin(operation, request, tenantId, { caller });
 const configure = (tenantId: string, type = 'Course') =>
   call(sdJwtConfigurations.create, tenantId, {
     body: { type, name: type, issuer: { name: 'Acme' }, claimMappings: { name: { mapFrom: 'claims.name' } } },
@@ -96,15 +69,15 @@ const encryptTo = async (jwk: JWK, plaintext: Uint8Array | string = '{"x":1}', h
     .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A128GCM', kid: jwk.kid!, ...header })
     .encrypt(await importJWK(jwk, 'ECDH-ES'));
 const here = () => ({
-  keys: services.app.get(EncryptionKeys, { strict: false }),
-  messages: services.app.get(MessageEncryption, { strict: false }),
+  keys: service.get(EncryptionKeys),
+  messages: service.get(MessageEncryption),
 });
 /** Of another process: it has states in memory of its own, none at first. */
 const otherProcess = () => {
-  const { events, clock, ids } = engines;
+  const { events, clock, ids } = service.engines;
   const streams = new Streams(events, clock, ids);
   const recent = new RecentStates(streams, clock);
-  const { signingKeys } = engines.vault;
+  const { signingKeys } = service.engines.vault;
   const keys = new EncryptionKeys(streams, recent, new NewKeys(streams, signingKeys), signingKeys, clock);
   return { keys, messages: new MessageEncryption(keys, recent) };
 };
@@ -118,8 +91,8 @@ const open = async (tenantId: string, text: string, by = here(), type = 'applica
   }
 };
 const setEncryption = (tenantId: string, encryption: OpenIdSettingsChanged['data']['encryption']) =>
-  services.app
-    .get(Streams, { strict: false })
+  service
+    .get(Streams)
     .runDecision(
       openIdSettings,
       openIdSettingsStream(tenantId),
@@ -127,16 +100,15 @@ const setEncryption = (tenantId: string, encryption: OpenIdSettingsChanged['data
       serviceContext('issuance.spec', tenantId),
     );
 const vaultKeys = async (tenantId: string) =>
-  (await engines.vault.signingKeys.listSigningKeys(tenantId, 'encryption')).map(({ keyId }) => keyId);
+  (await service.engines.vault.signingKeys.listSigningKeys(tenantId, 'encryption')).map(({ keyId }) => keyId);
 let leases = 0;
 const acquireLease = async (name = `issuance.spec-${++leases}`, holder = 'spec') =>
-  (await engines.leases.acquire(name, holder, 60_000))!;
-const runJob = async () =>
-  services.app.get(RenewCertificates, { strict: false }).runJob({ lease: await acquireLease(), isHeld: true });
+  (await service.engines.leases.acquire(name, holder, 60_000))!;
+const runJob = async () => service.get(RenewCertificates).runJob({ lease: await acquireLease(), isHeld: true });
 const untilDue = (tenantId: string, wanted: string) =>
   waitUntil(
     async () =>
-      (await services.app.get(RenewCertificates, { strict: false }).due(new Date(Date.now() + ahead), 1000)).some(
+      (await service.get(RenewCertificates).due(new Date(Date.now() + service.ahead), 1000)).some(
         ({ tenant_id, kind }) => tenant_id === tenantId && kind === wanted,
       ),
     { what: `${wanted} to be due` },
@@ -144,23 +116,14 @@ const untilDue = (tenantId: string, wanted: string) =>
 const UNKNOWN = 'kid is not a current key of credential_request_encryption in the metadata';
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'message-encryption-'));
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'localhost:8080' });
-  engines = await chosenEngines(await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } }));
-  engines.bus.serve(retrieveBrand.subject, async () => ({ ok: true, data: {} }));
-  services = await startServices([issuanceService], engines);
+  await service.open();
   // The specs run the job themselves: a run of the service could come after the clock was moved.
-  await services.app.get(RenewCertificates, { strict: false }).beforeApplicationShutdown();
-  client = new ServiceClient(engines.bus, 'gateway');
+  await service.get(RenewCertificates).beforeApplicationShutdown();
 });
 beforeEach(() => {
-  ahead = 0;
+  service.ahead = 0;
 });
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => service.remove());
 
 describe('the keys of encrypted requests [T314]', () => {
   it('are made with the first configuration, never by reading the metadata', async () => {
@@ -195,10 +158,10 @@ describe('the keys of encrypted requests [T314]', () => {
     const other = otherProcess();
     const first = await publishedKey(tenantId);
     expect(await open(tenantId, await encryptTo(first), other)).toBe('{"x":1}');
-    ahead = 29 * DAY_MS;
+    service.ahead = 29 * DAY_MS;
     await runJob();
     expect((await publishedKey(tenantId)).kid).toBe(first.kid);
-    ahead = 30 * DAY_MS + 60_000;
+    service.ahead = 30 * DAY_MS + 60_000;
     await untilDue(tenantId, 'encryptionKey');
     // Two processes at once; the key of the lost race is destroyed.
     await Promise.all([runJob(), other.keys.renew(tenantId, serviceContext('issuance.spec', tenantId))]);
@@ -207,31 +170,31 @@ describe('the keys of encrypted requests [T314]', () => {
     expect((await vaultKeys(tenantId)).sort()).toEqual([first.kid!, second.kid!].sort());
     for (const by of [here(), other])
       for (const jwk of [first, second]) expect(await open(tenantId, await encryptTo(jwk), by)).toBe('{"x":1}');
-    ahead += DAY_MS;
+    service.ahead += DAY_MS;
     // Refused by time, also before the job has destroyed it.
     expect(await open(tenantId, await encryptTo(first))).toBe(UNKNOWN);
     await untilDue(tenantId, 'replacedEncryptionKey');
     await runJob();
     expect(await vaultKeys(tenantId)).toEqual([second.kid]);
-    await expect(engines.vault.signingKeys.loadDecrypter(tenantId, first.kid!)).rejects.toThrow(KeyNotFound);
+    await expect(service.engines.vault.signingKeys.loadDecrypter(tenantId, first.kid!)).rejects.toThrow(KeyNotFound);
     expect(await open(tenantId, await encryptTo(second), other)).toBe('{"x":1}');
   });
 
   it('are not made under a lost lease', async () => {
     const tenantId = newTenant();
     const lost = await acquireLease();
-    await engines.leases.release(lost);
+    await service.engines.leases.release(lost);
     await acquireLease(lost.name, 'later');
     const context = serviceContext('issuance.spec', tenantId);
-    const keys = services.app.get(EncryptionKeys, { strict: false });
-    await expect(keys.renew(tenantId, context, leaseFence(engines.leases, lost))).rejects.toThrow(StaleEpoch);
+    const keys = service.get(EncryptionKeys);
+    await expect(keys.renew(tenantId, context, leaseFence(service.engines.leases, lost))).rejects.toThrow(StaleEpoch);
     expect(await vaultKeys(tenantId)).toEqual([]);
   });
 
   it('are made by the job for a tenant that has configurations of an earlier release', async () => {
     const tenantId = newTenant();
     const id = newTenant();
-    const streams = services.app.get(Streams, { strict: false });
+    const streams = service.get(Streams);
     await streams.runDecision(
       credentialConfiguration,
       credentialConfigurationStream(tenantId, id),
@@ -259,10 +222,10 @@ describe('the keys of encrypted requests [T314]', () => {
     const tenantId = newTenant();
     await configure(tenantId);
     const jwe = await encryptTo(await publishedKey(tenantId));
-    engines.vault.evict(tenantId);
+    service.engines.vault.evict(tenantId);
     const other = otherProcess();
     expect(await open(tenantId, jwe, other)).toBe('{"x":1}');
-    await engines.vault.destroyTenant(tenantId);
+    await service.engines.vault.destroyTenant(tenantId);
     for (const by of [here(), other]) expect(await open(tenantId, jwe, by)).toBe(UNKNOWN);
   });
 });

@@ -1,10 +1,7 @@
 /** @engines embedded */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import {
   AppError,
@@ -28,25 +25,15 @@ import {
   retrieveOpenIdConfiguration,
   sdJwtConfigurations,
   updateOpenIdConfiguration,
-  type Caller,
   type HttpAnswer,
   type NonceResponse,
   type Offer,
   type PreAuthorizedOffer,
+  type Operation,
 } from '@attestry/contracts';
 import { encodeDidKey, encodeMultikey } from '@attestry/keys';
-import {
-  openEngines,
-  Outbound,
-  parseConfig,
-  ServiceClient,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type ResponseOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS } from '@attestry/testing';
+import { Outbound } from '@attestry/service-kit';
+import { ServiceUnderTest, refusal } from '@attestry/testing/services';
 import { issuanceService } from '../../index.js';
 import { QrCodes } from '../../offers/offer-qr-codes/qr-codes.js';
 import { withdrawnDomains, withdrawnDomainsStream } from '../../settings/withdrawn-domains/withdrawn-domains.state.js';
@@ -58,44 +45,23 @@ const NAME = `http://${DOMAIN}`;
 const GRANT = 'urn:ietf:params:oauth:grant-type:pre-authorized_code';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+const service = new ServiceUnderTest(issuanceService, {
+  settings: { ALLOW_PRIVATE_TARGETS: 'true' },
+  baseOf: () => HOST,
+});
 let jwtVc: string;
 let sdJwt: string;
 const qrCodes = new QrCodes();
 let revision = 0;
-let requests = 0;
 
-const contextFor = (operation: string, caller: Caller, publicUrl = HOST) => ({
-  tenant: { id: TENANT, host: HOST.slice(7), baseUrl: HOST },
-  ...{ caller, requestId: `request-${++requests}`, operation, deadline: Date.now() + 10_000, publicUrl },
-});
-type Called = Parameters<ServiceClient['call']>[0];
-const admin = <O extends Called>(operation: O, request: object = {}) =>
-  client.call(
-    operation,
-    request as Partial<RequestOf<O>>,
-    contextFor(operation.name, { kind: 'client', clientId: 'c' }) as never,
-  );
-const ask = <O extends Called>(
+const admin = <O extends Operation>(operation: O, request: object = {}) => service.admin(operation, request, TENANT);
+const ask = <O extends Operation>(
   operation: O,
   { text = '', headers = {}, params = {}, publicUrl = HOST }: Record<string, unknown> & { publicUrl?: string } = {},
-): Promise<ResponseOf<O>> =>
-  client.call(
-    operation,
-    { params, raw: { method: 'POST', url: '/', headers, text } } as unknown as Partial<RequestOf<O>>,
-    contextFor(operation.name, { kind: operation.access.kind === 'public' ? 'public' : 'holder' }, publicUrl) as never,
-  );
-const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-  throw new Error('it was not refused');
+) => {
+  const caller = { kind: operation.access.kind === 'public' ? ('public' as const) : ('holder' as const) };
+  const raw = { method: 'POST', url: '/', headers, text };
+  return service.admin(operation, { params, raw }, TENANT, { caller, publicUrl });
 };
 const eventually = async (condition: () => Promise<boolean>): Promise<void> => {
   for (const deadline = Date.now() + 20_000; !(await condition());) {
@@ -118,6 +84,18 @@ const documentAt = async (path: string): Promise<unknown> => {
   return $http.body;
 };
 
+service.answer(reserveIssuerKey, async () => {
+  const { keyId, publicJwk } = await service.engines.vault.signingKeys.ensureSigningKey(TENANT, 'did', 'P-256');
+  const did = encodeDidKey(publicJwk);
+  return {
+    did,
+    verificationMethod: `${did}#${encodeMultikey(publicJwk)}`,
+    kmsKeyId: keyId,
+    algorithm: 'P-256' as const,
+  };
+});
+service.answer(retrieveBrand, () => ({}));
+
 beforeAll(async () => {
   server = createServer((request, response) => {
     const replaced = served(request.url!);
@@ -137,19 +115,7 @@ beforeAll(async () => {
     return send.call(this, url.replace(NAME, `http://127.0.0.1:${port}`), options);
   };
 
-  folder = mkdtempSync(join(tmpdir(), 'issuer-names-'));
-  engines = await openEngines(
-    parseConfig({ DATA_DIR: folder, ...TEST_SETTINGS, BASE_DOMAIN: 'localhost:8080', ALLOW_PRIVATE_TARGETS: 'true' }),
-  );
-  const { keyId, publicJwk } = await engines.vault.signingKeys.createSigningKey(TENANT, 'did', 'P-256');
-  const did = encodeDidKey(publicJwk);
-  engines.bus.serve(reserveIssuerKey.subject, async () => ({
-    ok: true,
-    data: { did, verificationMethod: `${did}#${encodeMultikey(publicJwk)}`, kmsKeyId: keyId, algorithm: 'P-256' },
-  }));
-  engines.bus.serve(retrieveBrand.subject, async () => ({ ok: true, data: {} }));
-  client = new ServiceClient(engines.bus, 'gateway');
-  services = await startServices([issuanceService], engines);
+  await service.open();
   const body = (type: string) => ({
     ...{ type, name: type, issuer: { name: 'Acme' } },
     claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
@@ -161,19 +127,17 @@ beforeAll(async () => {
 afterAll(async () => {
   Outbound.prototype.send = send;
   await qrCodes.onApplicationShutdown();
-  await services?.close();
-  await engines?.close();
+  await service.remove();
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
   served = () => undefined;
 });
 
 const verifiedDomain = async () =>
-  (await engines.streams.load(withdrawnDomains, withdrawnDomainsStream(TENANT))).state.verified;
+  (await service.engines.streams.load(withdrawnDomains, withdrawnDomainsStream(TENANT))).state.verified;
 const publish = (type: typeof customDomainVerified, at = ++revision, domain = DOMAIN) =>
-  engines.bus.publish([
+  service.engines.bus.publish([
     { id: `${type.name} ${at}`, subject: type.subject, data: { tenantId: TENANT, domain, revision: at } },
   ]);
 const verify = async () => {
@@ -413,11 +377,9 @@ describe('issuerName', () => {
       expect((answer.body as { credential_issuer: string }).credential_issuer).toBe(publicUrl);
     }
     expect(
-      await new ServiceClient(engines.bus, 'tenant-config').call(
-        countDomainConfigurations,
-        { body: { domain: DOMAIN } },
-        contextFor('spec', { kind: 'service', service: 'tenant-config' } as never) as never,
-      ),
+      await service
+        .clientOf('tenant-config')
+        .call(countDomainConfigurations, { body: { domain: DOMAIN } }, service.asClient(TENANT)),
     ).toEqual({ activeConfigurations: 1 });
 
     const ended = [await offer(sdJwt), await offer(jwtVc), await offer(jwtVc)];

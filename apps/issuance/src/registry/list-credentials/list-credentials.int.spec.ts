@@ -1,7 +1,4 @@
 /** @engines embedded postgres */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   listCredentials,
   type AppError,
@@ -12,10 +9,10 @@ import {
   type TenantCredential,
 } from '@attestry/contracts';
 import { createTable, insertRows, type Projection, type RunningProjection } from '@attestry/read-model';
-import { checkRequest, openEngines, parseConfig, serviceContext, type Engines } from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines, plansOf } from '@attestry/testing/services';
-import { sql, type Kysely } from 'kysely';
+import { checkRequest, serviceContext, type Engines } from '@attestry/service-kit';
+import { waitUntil } from '@attestry/testing';
+import { analyze, EnginesUnderTest, isOnPostgres, plansOf } from '@attestry/testing/services';
+import { type Kysely } from 'kysely';
 import type { IssuanceSessionEvent } from '../../sessions/issuance-session/issuance-session.events.js';
 import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
 import { changeStatus, recordCredential } from '../../sessions/issued-credential/issued-credential.decisions.js';
@@ -52,28 +49,19 @@ const rowOf = (tenantId: string, n: number): Row => ({
   record: JSON.stringify({ id: uuid(n) }),
 });
 
-let folder: string;
-let engines: Engines;
+const service = new EnginesUnderTest();
 let running: RunningProjection<UserTables>;
-const open = async (dataDir: string) =>
-  chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir })));
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-credential-plans-'));
-  engines = await open(folder);
-  running = await engines.readModels.start(users);
+  await service.open();
+  running = await service.engines.readModels.start(users);
   await waitUntil(() => running.readsOwnVersion, { what: 'the tables' });
   for (const { tenantId, size } of [FEW, MANY]) {
     const rows = Array.from({ length: size }, (_, n) => rowOf(tenantId, n));
     await running.db.transaction().execute((trx) => insertRows(trx, 'issuance_credentials', rows));
   }
-  if (onPostgres()) await sql`analyze ${sql.table('issuance_credentials')}`.execute(running.db);
+  await analyze(running.db, 'issuance_credentials');
 }, 120_000);
-afterAll(async () => {
-  await engines?.close();
-  await rm(folder, { recursive: true });
-});
-
-const onPostgres = () => running.db.getExecutor().adapter.constructor.name.startsWith('Postgres');
+afterAll(() => service.remove());
 
 const list = (
   tenantId: string,
@@ -83,7 +71,7 @@ const list = (
 ): Promise<PageOf<TenantCredential>> => {
   const handler = new ListCredentials(
     { running: { db, readsOwnVersion, ownWrites: async () => true } } as UsersReadModel,
-    engines.vault.macs,
+    service.engines.vault.macs,
   );
   const tenant = { id: tenantId, host: 'h', baseUrl: 'http://h' };
   return handler.execute({ params: {}, body: {}, query }, { tenant } as ClientContext);
@@ -172,7 +160,7 @@ describe('the list of credentials', () => {
         // The branches are scanned, each at most a page.
         expect(steps.filter((step) => /^SCAN(?! credentials$)|^Seq Scan/.test(step))).toEqual([]);
       // The scalar query for the format of a configuration, then the sizes, whose range of time is one of the index, and the records by id.
-      for (const { steps } of onPostgres() ? [] : plans)
+      for (const { steps } of isOnPostgres(running.db) ? [] : plans)
         for (const step of steps.filter((one) => one.startsWith('SEARCH')))
           if (!/\((tenant_id=\? AND configuration_id|id=\? AND tenant_id)=\?\)$/.test(step))
             expect(step).toMatch(/\(tenant_id=\?.*( AND status=\?| AND user_id=\?)( AND .*issued_at.*)?\)$/);
@@ -323,10 +311,10 @@ describe('rows of an earlier release', () => {
 
   it('get their new columns when the release is installed, and are readable until then', async () => {
     const [userId, credentialId] = [uuid(11), uuid(12)];
-    const own = await mkdtemp(join(tmpdir(), 'attestry-former-rows-'));
-    let installed = await open(own);
-    await issueAndSuspend(installed, TENANT, userId, credentialId);
-    const old = await installed.readModels.start(former);
+    const installed = new EnginesUnderTest();
+    await installed.open();
+    await issueAndSuspend(installed.engines, TENANT, userId, credentialId);
+    const old = await installed.engines.readModels.start(former);
     const record = JSON.stringify({ id: credentialId });
     const row: Former = { tenant_id: TENANT, id: credentialId, user_id: userId, issued_at: timeOf(0), record };
     await old.db
@@ -334,11 +322,10 @@ describe('rows of an earlier release', () => {
       .values(row as Row)
       .execute();
     expect(await old.waitForHead(10_000)).toBe(true);
-    await installed.close();
-    installed = await open(own);
+    await installed.restart();
 
     let isHeld = true;
-    const present = await installed.readModels.start({
+    const present = await installed.engines.readModels.start({
       ...users,
       project: async (...batch: Parameters<typeof users.project>) => {
         if (isHeld) throw new Error('held');
@@ -362,7 +349,6 @@ describe('rows of an earlier release', () => {
       expect((await list(TENANT, filters, present.db)).data).toEqual([
         expect.objectContaining({ id: credentialId, status: 'suspended', userId, type: 'Membership' }),
       ]);
-    await installed.close();
-    await rm(own, { recursive: true });
+    await installed.remove();
   });
 });

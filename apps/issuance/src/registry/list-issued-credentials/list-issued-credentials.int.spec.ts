@@ -1,13 +1,8 @@
 /** @engines embedded postgres */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ClientContext, ListIssuedCredentialsQuery } from '@attestry/contracts';
 import { insertRows } from '@attestry/read-model';
-import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
-import { TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines, plansOf } from '@attestry/testing/services';
-import { sql, type Kysely } from 'kysely';
+import { analyze, EnginesUnderTest, plansOf } from '@attestry/testing/services';
+import { type Kysely } from 'kysely';
 import { Formats } from '../../formats/formats.js';
 import type { LdpVc } from '../../formats/ldp-vc/ldp-vc.js';
 import { UsersReadModel, type UserTables } from '../../users/user/users.read-model.js';
@@ -18,8 +13,7 @@ type Row = UserTables['issuance_credentials'];
 const FEW = { tenantId: '11111111-1111-4111-8111-111111111111', size: 3000 };
 const MANY = { tenantId: '22222222-2222-4222-8222-222222222222', size: 30_000 };
 
-let folder: string;
-let engines: Engines;
+const service = new EnginesUnderTest();
 let users: UsersReadModel;
 const uuid = (n: number) => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`;
 const rowOf = (tenant_id: string, n: number): Row => ({
@@ -29,9 +23,8 @@ const rowOf = (tenant_id: string, n: number): Row => ({
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-issued-plans-'));
-  engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
-  users = new UsersReadModel(engines.readModels, engines.health);
+  await service.open();
+  users = new UsersReadModel(service.engines.readModels, service.engines.health);
   await users.onModuleInit();
   await users.running.waitForHead(10_000);
   const { db } = users.running;
@@ -39,13 +32,9 @@ beforeAll(async () => {
     const rows = Array.from({ length: size }, (_, n) => rowOf(tenantId, n));
     await db.transaction().execute((trx) => insertRows(trx, 'issuance_credentials', rows));
   }
-  if (db.getExecutor().adapter.constructor.name.startsWith('Postgres'))
-    await sql`analyze ${sql.table('issuance_credentials')}`.execute(db);
+  await analyze(db, 'issuance_credentials');
 }, 120_000);
-afterAll(async () => {
-  await engines?.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => service.remove());
 
 const list = (db: Kysely<UserTables>, id: string, query: ListIssuedCredentialsQuery, readsOwnVersion = true) => {
   const handler = new ListIssuedCredentials(
@@ -53,7 +42,7 @@ const list = (db: Kysely<UserTables>, id: string, query: ListIssuedCredentialsQu
       running: { db, readsOwnVersion, ownWrites: async () => true },
     }),
     new Formats([{ format: 'ldp_vc' } as LdpVc]),
-    engines.vault.macs,
+    service.engines.vault.macs,
   );
   const context = { tenant: { id }, operation: 'issuance.list-issued-credentials.web-semantic' } as ClientContext;
   return handler.execute({ params: {}, body: {}, query }, context);

@@ -1,10 +1,6 @@
 /** @engines embedded postgres */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
-  AppError,
   checkDid,
   compactRegistry,
   compactRevocation,
@@ -32,19 +28,9 @@ import {
   type TenantCredential,
   type UserCredential,
 } from '@attestry/contracts';
-import type { FeedMessage } from '@attestry/messaging';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  serviceContext,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
-import { chosenEngines } from '@attestry/testing/services';
+import { serviceContext } from '@attestry/service-kit';
+import { waitUntil } from '@attestry/testing';
+import { refusal, ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import { issuanceService } from '../../index.js';
 import type {
   CredentialIssuedData,
@@ -64,60 +50,29 @@ const HOLDERS = ['did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK', 'di
 const FINAL = 'must be invalid: the credential is invalid, which is final';
 const WITHOUT = 'must be a credential with a status: its configuration was not revocable when it was issued';
 
-const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-const changes: FeedMessage[] = [];
-const messages: OperationRecord[] = [];
+const clock = stoppedClock();
+const service = new ServiceUnderTest(issuanceService, {
+  clock,
+  baseOf: () => 'http://acme.localhost',
+  subjects: [credentialStatusChanged.subject, recordSubject('record', 'issuance')],
+});
+const sent = (subject: string) => service.messages.filter((message) => message.subject === subject);
+const changes = () => sent(credentialStatusChanged.subject);
+const messages = () => sent(recordSubject('record', 'issuance')).map(({ data }) => data as OperationRecord);
+
+// As the DID service: the DIDs of this tenant.
+service.answer(checkDid, ({ body: { did } }, tenantId) => ({ exists: did === SENDER && tenantId === ACME }));
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'issuance-status-'));
-  engines = await chosenEngines(await openEngines(parseConfig({ DATA_DIR: dataDir, ...TEST_SETTINGS }), { clock }));
-  engines.bus.consume({ name: 'spec.changes', subjects: [credentialStatusChanged.subject] }, async (received) => {
-    changes.push(...received);
-  });
-  engines.bus.consume({ name: 'spec.records', subjects: [recordSubject('record', 'issuance')] }, async (received) => {
-    messages.push(...received.map(({ data }) => data as OperationRecord));
-  });
-  // As the DID service: the DIDs of this tenant.
-  engines.bus.serve(checkDid.subject, async (data, headers) => {
-    const { did } = (data as { body: { did: string } }).body;
-    return { ok: true, data: { exists: did === SENDER && JSON.stringify(headers).includes(ACME) } };
-  });
-  services = await startServices([issuanceService], engines);
-  await waitUntil(() => engines.health.report().ready, { what: 'the service' });
+  await service.open();
+  await waitUntil(() => service.engines.health.report().ready, { what: 'the service' });
 });
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => service.remove());
 
-const call = async <T>(operation: Operation, request: object, tenantId = ACME): Promise<T> =>
-  (await new ServiceClient(engines.bus, 'gateway').call(
-    operation,
-    request as Partial<RequestOf<Operation>>,
-    {
-      tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-      caller: { kind: 'client', clientId: 'c'.repeat(32) },
-      requestId: 'r'.repeat(22),
-      operation: operation.name,
-      deadline: Date.now() + 20_000,
-      record: { startedAt: new Date().toISOString() },
-    } as never,
-  )) as T;
+const call = <T>(operation: Operation, request: object, tenantId = ACME) =>
+  service.admin(operation, request, tenantId, { record: { startedAt: new Date().toISOString() } }) as Promise<T>;
 
-const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
-  const outcome = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (!(outcome instanceof AppError)) throw new Error(`not refused: ${String(outcome)}`);
-  return outcome;
-};
-
-const users = () => services.app.get(UsersReadModel, { strict: false });
+const users = () => service.get(UsersReadModel);
 const newUser = async (tenantId = ACME) => (await call<{ id: string }>(createUser, { body: {} }, tenantId)).id;
 
 /** The events of an issued credential, as the credential endpoint appends them. */
@@ -146,13 +101,13 @@ const issue = async (
   const context = serviceContext('issuance.spec', tenantId);
   const recorded: CredentialRecordedData = { ...facts, configurationVersion: 1, tokenId: credentialId };
   const issuedEvent: IssuanceSessionEvent = { type: 'CredentialIssued', data: facts };
-  await engines.streams.runDecision(
+  await service.engines.streams.runDecision(
     issuedCredential,
     issuedCredentialStream(tenantId, credentialId),
     (state) => recordCredential(state, recorded),
     context,
   );
-  await engines.streams.runDecision(
+  await service.engines.streams.runDecision(
     issuanceSession,
     issuanceSessionStream(tenantId, credentialId),
     () => [issuedEvent],
@@ -170,7 +125,8 @@ const listed = async (id: string) => {
   const { data } = await call<PageOf<TenantCredential>>(listCredentials, { query: { limit: 1000 } });
   return data.find((one) => one.id === id);
 };
-const changesOf = (id: string, tenantId = ACME) => engines.events.readStream(issuedCredentialStream(tenantId, id));
+const changesOf = (id: string, tenantId = ACME) =>
+  service.engines.events.readStream(issuedCredentialStream(tenantId, id));
 
 describe.each([
   ['sd-jwt', 'CREDENTIAL_SD_JWT_STATUS', sdJwtStatus, jwtVcStatus, { format: 'dc+sd-jwt', profile: 'sd-jwt' }],
@@ -231,8 +187,8 @@ describe.each([
     await set(id, { status: 'invalid', reason: 'another reason' }, operations);
     expect(await changesOf(id)).toHaveLength(2);
     // Recorded by a message, without what would have changed.
-    await waitUntil(() => messages.filter(({ object }) => object?.id === id).length === 2, { what: 'two records' });
-    for (const record of messages.filter(({ object }) => object?.id === id)) expect(record.metadata).toBeUndefined();
+    await waitUntil(() => messages().filter(({ object }) => object?.id === id).length === 2, { what: 'two records' });
+    for (const record of messages().filter(({ object }) => object?.id === id)) expect(record.metadata).toBeUndefined();
   });
 
   it('changes once when many set it at the same time', async () => {
@@ -304,7 +260,7 @@ describe.each([
     await set(credentialId, { status: 'suspended', reason: 'Under review' }, operations);
     await set(credentialId, { status: 'suspended' }, operations);
     await set(credentialId, { status: 'valid' }, operations);
-    const own = () => changes.filter(({ data }) => (data as { credentialId: string }).credentialId === credentialId);
+    const own = () => changes().filter(({ data }) => (data as { credentialId: string }).credentialId === credentialId);
     await waitUntil(() => own().length >= 2, { what: 'two changes' });
     const { format } = ofFormat;
     const about = {
@@ -355,7 +311,7 @@ describe.each([
       ...{ credentialId: id, userId, credentialConfigurationId, issuedAt, ...ENTRY, ...ofFormat },
       ...{ status: 'invalid', former: 'valid', changedAt: clock.now().toISOString() },
     });
-    const own = () => changes.filter(({ data }) => (data as { credentialId: string }).credentialId === id);
+    const own = () => changes().filter(({ data }) => (data as { credentialId: string }).credentialId === id);
     await waitUntil(() => own().length === 3, { what: 'three messages' });
     expect(own()[1]!.data).toMatchObject({ credentialProfile: profile, status: 'valid', formerStatus: 'invalid' });
   });
@@ -516,7 +472,7 @@ describe('a deleted web-semantic credential', () => {
       'CredentialDeleted',
     ]);
     expect(stored[1]!.data).toMatchObject({ ...ENTRY, status: 'invalid', former: 'valid', credentialId: id });
-    const own = () => changes.filter(({ data }) => (data as { credentialId: string }).credentialId === id);
+    const own = () => changes().filter(({ data }) => (data as { credentialId: string }).credentialId === id);
     await waitUntil(() => own().length === 1, { what: 'the change' });
     expect(own()[0]!.data).toMatchObject({ status: 'invalid', formerStatus: 'valid', userId });
     expect(await listed(id)).toBeUndefined();

@@ -1,19 +1,10 @@
 /** @engines embedded */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, retrieveStatusListToken, sdJwtConfigurations, type HttpAnswer } from '@attestry/contracts';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  serviceContext,
-  startServices,
-  type Engines,
-  type RequestOf,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { serviceContext } from '@attestry/service-kit';
+import { waitUntil } from '@attestry/testing';
+import { ServiceUnderTest } from '@attestry/testing/services';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
 import { decodeJwt } from 'jose';
 import { issuanceService } from '../../index.js';
@@ -34,11 +25,7 @@ const key = { tenantId: TENANT, listId: firstListId(TENANT, `jwt ${URL_OF_TENANT
 /** Later than that of any lease. */
 const term = { epoch: 1_000_000, isHeld: true };
 
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-/** Milliseconds the clock is ahead. */
-let ahead = 0;
+const service = new ServiceUnderTest(issuanceService, { baseOf: () => URL_OF_TENANT });
 let ids = 0;
 const newId = () => `5${String(++ids).padStart(7, '0')}-0000-4000-8000-000000000000`;
 
@@ -58,31 +45,13 @@ const pauseProjecting = (isPaused: (...given: Parameters<Project>) => boolean) =
   });
 };
 
-const start = async () => {
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir, BASE_DOMAIN: 'localhost:8080' });
-  engines = await openEngines(config, { clock: { now: () => new Date(Date.now() + ahead) } });
-  services = await startServices([issuanceService], engines);
-};
-const stop = async () => {
-  await services?.close();
-  await engines?.close();
-};
-const get = <T>(type: new (...given: never[]) => T): T => services.app.get(type, { strict: false });
+const { get } = service;
 const lists = () => get(StatusListsReadModel);
 const publishShard = () => get(PublishStatusLists).publishShard(shardOf(key.listId), term);
 
-const call = (operation: Parameters<ServiceClient['call']>[0], kind: 'client' | 'public', request: object) =>
-  new ServiceClient(engines.bus, 'gateway').call(
-    operation,
-    request as Partial<RequestOf<typeof operation>>,
-    {
-      ...{ tenant, caller: { kind, ...(kind === 'client' && { clientId: 'c' }) }, requestId: 'request' },
-      ...{ operation: operation.name, deadline: Date.now() + 20_000 },
-    } as never,
-  );
 const fetchToken = async (): Promise<string> => {
   const request = { params: { id: key.listId }, raw: { method: 'GET', url: '/', headers: {}, text: '' } };
-  return ((await call(retrieveStatusListToken, 'public', request)) as HttpAnswer).$http.body as string;
+  return ((await service.visit(retrieveStatusListToken, request, TENANT)) as HttpAnswer).$http.body as string;
 };
 const statusOf = (token: string, { index }: AllocatedStatus): number =>
   getListFromStatusListJWT(token).getStatus(index);
@@ -105,44 +74,50 @@ const issue = async (): Promise<AllocatedStatus & { revoke(): Promise<void> }> =
   const context = serviceContext('issuance.spec', TENANT);
   const { listId, index } = status!;
   const data = { credentialId, format: 'dc+sd-jwt', status: { listId, index } } as unknown as CredentialRecordedData;
-  await engines.streams.runDecision(issuedCredential, stream, (state) => recordCredential(state, data), context);
+  await service.engines.streams.runDecision(
+    issuedCredential,
+    stream,
+    (state) => recordCredential(state, data),
+    context,
+  );
   const revoke = async () => {
     const change = { format: 'dc+sd-jwt', status: 'invalid' } as const;
-    const decide = (state: Parameters<typeof changeStatus>[0]) => changeStatus(state, change, engines.clock.now());
-    await engines.streams.runDecision(issuedCredential, stream, decide, context);
+    const decide = (state: Parameters<typeof changeStatus>[0]) =>
+      changeStatus(state, change, service.engines.clock.now());
+    await service.engines.streams.runDecision(issuedCredential, stream, decide, context);
   };
   return { ...status!, revoke };
 };
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'stale-statuses-'));
-  await start();
-  await call(sdJwtConfigurations.create, 'client', {
-    body: {
-      ...{ type: 'Course', name: 'Course', issuer: { name: 'Acme' }, revocable: true },
-      claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+  await service.open();
+  await service.admin(
+    sdJwtConfigurations.create,
+    {
+      body: {
+        ...{ type: 'Course', name: 'Course', issuer: { name: 'Acme' }, revocable: true },
+        claimMappings: { given_name: { mapFrom: 'claims.given_name' } },
+      },
     },
-  });
+    TENANT,
+  );
 });
 beforeEach(() => {
-  ahead = 0;
+  service.ahead = 0;
 });
 afterEach(() => {
   resume();
   projectAs(project);
 });
-afterAll(async () => {
-  await stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => service.remove());
 
 /** Tokens that are due are not signed, by the process and by a later holder of the lease. */
 const expectUnpublished = async (token: string) => {
-  const isDue = await get(PublishedListsReadModel).listDue(shardOf(key.listId), engines.clock.now(), 10);
+  const isDue = await get(PublishedListsReadModel).listDue(shardOf(key.listId), service.engines.clock.now(), 10);
   expect(isDue.map(({ listId }) => listId)).toContain(key.listId);
   for (let n = 0; n < 3; n++) expect(await publishShard()).toBe(0);
   expect(await fetchToken()).toBe(token);
-  expect(engines.health.report().checks).toContainEqual({
+  expect(service.engines.health.report().checks).toContainEqual({
     name: `issuance.status-list-publisher-${shardOf(key.listId)}`,
     healthy: true,
     error: expect.stringMatching(/^the statuses are behind/) as string,
@@ -156,7 +131,7 @@ describe('the token of a status list [T146]', () => {
     pauseProjecting(() => true);
     await credential.revoke();
     // Nothing failed: the projection is healthy.
-    ahead = 200_000;
+    service.ahead = 200_000;
     await expectUnpublished(token);
     expect(lists().running.health.healthy).toBe(true);
     resume();
@@ -169,7 +144,7 @@ describe('the token of a status list [T146]', () => {
     projectAs(() => Promise.reject(new Error('it cannot be projected')));
     await credential.revoke();
     await waitUntil(() => !lists().running.health.healthy, { what: 'the failure' });
-    ahead = 800_000;
+    service.ahead = 800_000;
     await expectUnpublished(token);
     projectAs(project);
     await published((current) => current !== token && statusOf(current, credential) === 1);
@@ -180,7 +155,7 @@ describe('the token of a status list [T146]', () => {
     // More than one batch, so that the list is known before its changes.
     const context = serviceContext('issuance.spec', TENANT);
     for (let n = 0; n < 6; n++)
-      await engines.streams.runDecision(
+      await service.engines.streams.runDecision(
         issuedCredential,
         issuedCredentialStream(TENANT, newId()),
         () => Array.from({ length: 200 }, () => ({ type: 'CredentialDeleted' as const, data: {} as never })),
@@ -188,10 +163,11 @@ describe('the token of a status list [T146]', () => {
       );
     await revoked.revoke();
     await published((token) => statusOf(token, revoked) === 1);
-    await stop();
-    for (const file of await readdir(dataDir)) if (file.startsWith('read-models.db')) await rm(join(dataDir, file));
+    await service.close();
+    for (const file of await readdir(service.folder))
+      if (file.startsWith('read-models.db')) await rm(join(service.folder, file));
     pauseProjecting((_, events) => !events.some(({ type }) => type === 'StatusListOpened'));
-    await start();
+    await service.open();
     await waitUntil(async () => (await lists().find(key)) !== undefined, { what: 'the list' });
     const { readsOwnVersion, health } = lists().running;
     expect([readsOwnVersion, health.healthy]).toEqual([true, true]);

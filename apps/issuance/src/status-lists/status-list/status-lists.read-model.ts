@@ -214,7 +214,8 @@ export class StatusListsReadModel extends ReadModel<StatusListTables> {
       // Handled below; while the last one is recent, nothing waits for it.
       void Promise.allSettled([this.checking]);
     }
-    if (!isRecent() && this.checking) await Promise.race([this.checking, setTimeout(PATIENCE_MS)]);
+    if (!isRecent() && this.checking)
+      await Promise.race([this.checking, setTimeout(PATIENCE_MS, undefined, { ref: false })]);
     return isRecent();
   }
 

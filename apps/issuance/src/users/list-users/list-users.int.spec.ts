@@ -1,13 +1,8 @@
 /** @engines embedded postgres */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ClientContext, PageQuery } from '@attestry/contracts';
 import { insertRows } from '@attestry/read-model';
-import { openEngines, parseConfig, type Engines } from '@attestry/service-kit';
-import { TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines, plansOf } from '@attestry/testing/services';
-import { sql, type Kysely } from 'kysely';
+import { analyze, EnginesUnderTest, plansOf } from '@attestry/testing/services';
+import { type Kysely } from 'kysely';
 import { UserClaims } from '../user/user-claims.js';
 import { UsersReadModel, type UserTables } from '../user/users.read-model.js';
 import { ListUsers } from './list-users.js';
@@ -15,13 +10,11 @@ import { ListUsers } from './list-users.js';
 const FEW = { tenantId: '11111111-1111-4111-8111-111111111111', size: 1000 };
 const MANY = { tenantId: '22222222-2222-4222-8222-222222222222', size: 30_000 };
 
-let folder: string;
-let engines: Engines;
+const service = new EnginesUnderTest();
 let users: UsersReadModel;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-user-plans-'));
-  engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
-  users = new UsersReadModel(engines.readModels, engines.health);
+  await service.open();
+  users = new UsersReadModel(service.engines.readModels, service.engines.health);
   await users.onModuleInit();
   const { db } = users.running;
   for (const { tenantId, size } of [FEW, MANY]) {
@@ -34,16 +27,12 @@ beforeAll(async () => {
     }));
     await db.transaction().execute((trx) => insertRows(trx, 'issuance_users', rows));
   }
-  if (db.getExecutor().adapter.constructor.name.startsWith('Postgres'))
-    await sql`analyze ${sql.table('issuance_users')}`.execute(db);
+  await analyze(db, 'issuance_users');
 }, 120_000);
-afterAll(async () => {
-  await engines?.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => service.remove());
 
 const list = (db: Kysely<UserTables>, id: string, query: PageQuery) => {
-  const { vault, logger } = engines;
+  const { vault, logger } = service.engines;
   const handler = new ListUsers(
     { running: { db, ownWrites: async () => true } } as UsersReadModel,
     new UserClaims(vault.sealing, logger),

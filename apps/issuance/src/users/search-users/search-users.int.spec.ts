@@ -1,26 +1,19 @@
 /** @engines embedded postgres */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   AppError,
-  callersOf,
   createUser,
   deleteUser,
   searchUsers,
   updateUser,
   type ClientContext,
   type Operation,
-  type OperationContext,
   type PageOf,
   type SearchUsersRequest,
   type User,
 } from '@attestry/contracts';
-import { serviceContext, openEngines, parseConfig, ServiceClient, startServices } from '@attestry/service-kit';
-import type { Engines, RequestOf, RunningServices } from '@attestry/service-kit';
+import { serviceContext } from '@attestry/service-kit';
 import { insertRows } from '@attestry/read-model';
-import { TEST_SETTINGS } from '@attestry/testing';
-import { chosenEngines, plansOf } from '@attestry/testing/services';
+import { isOnPostgres, plansOf, ServiceUnderTest } from '@attestry/testing/services';
 import { sql } from 'kysely';
 import { issuanceService } from '../../index.js';
 import { SignedInUsers } from '../user/signed-in-users.js';
@@ -35,38 +28,19 @@ const BETA = '10000000-0000-4000-8000-00000000000b';
 const MANY = { tenantId: '20000000-0000-4000-8000-00000000000a', size: 20_000 };
 const FEW = { tenantId: '20000000-0000-4000-8000-00000000000b', size: 2000 };
 
-let folder: string;
-let engines: Engines;
-let services: RunningServices;
+const service = new ServiceUnderTest(issuanceService);
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'attestry-user-search-'));
-  engines = await chosenEngines(await openEngines(parseConfig({ ...TEST_SETTINGS, DATA_DIR: folder })));
-  services = await startServices([issuanceService], engines);
-}, 60_000);
-afterAll(async () => {
-  await services?.close();
-  await engines?.close();
-  await rm(folder, { recursive: true });
-});
+beforeAll(() => service.open(), 60_000);
+afterAll(() => service.remove());
 
-const call = async <T>(operation: Operation, request: object, tenantId = ACME): Promise<T> => {
-  const context: OperationContext & Pick<ClientContext, 'tenant'> = {
-    tenant: { id: tenantId, host: 'acme.localhost', baseUrl: 'http://acme.localhost' },
-    caller: { kind: 'client', clientId: 'c'.repeat(32) },
-    requestId: 'r'.repeat(22),
-    operation: operation.name,
-    deadline: Date.now() + 20_000,
-  };
-  const client = new ServiceClient(engines.bus, callersOf(operation)[0]!);
-  return (await client.call(operation, request as Partial<RequestOf<Operation>>, context)) as T;
-};
+const call = <T>(operation: Operation, request: object, tenantId = ACME) =>
+  service.admin(operation, request, tenantId) as Promise<T>;
 const search = (body: SearchUsersRequest, tenantId = ACME) => call<PageOf<User>>(searchUsers, { body }, tenantId);
 const idsOf = async (body: SearchUsersRequest, tenantId = ACME) =>
   (await search(body, tenantId)).data.map(({ id }) => id);
 const create = async (claims: Record<string, unknown>, tenantId = ACME) =>
   (await call<User>(createUser, { body: { claims } }, tenantId)).id;
-const searchModel = () => services.app.get(UserSearchReadModel, { strict: false });
+const searchModel = () => service.get(UserSearchReadModel);
 const terms = async (userId: string) =>
   searchModel().running.db.selectFrom('issuance_user_terms').selectAll().where('user_id', '=', userId).execute();
 const details = async (promise: Promise<unknown>) => {
@@ -105,7 +79,7 @@ describe('users are found', () => {
   });
 
   it('by their identity at the authentication provider, together with claims [T440]', async () => {
-    const signIns = services.app.get(SignedInUsers, { strict: false });
+    const signIns = service.get(SignedInUsers);
     const person = {
       providerId: BETA,
       url: 'https://login.example',
@@ -126,7 +100,7 @@ describe('users are found', () => {
   });
 
   it('in every tenant, also after claims whose text is ill-formed, which a provider or an interaction hook may return [T480]', async () => {
-    const signIns = services.app.get(SignedInUsers, { strict: false });
+    const signIns = service.get(SignedInUsers);
     const claims = { groups: ['\ud800'], team: 'of ill-formed groups' };
     const person = { providerId: BETA, url: 'https://login.example', subjectId: 'ill-formed' };
     const signedIn = { ...person, claims, claimsToPersist: ['groups', 'team'] } as never;
@@ -205,9 +179,9 @@ it('a search has at most 20 values [T445]', async () => {
 });
 
 it('a page reads few rows in a large tenant, too, by its rarest value [T442]', async () => {
-  const users = services.app.get(UsersReadModel, { strict: false });
-  const { macs, sealing } = engines.vault;
-  const isPostgres = searchModel().running.db.getExecutor().adapter.constructor.name.startsWith('Postgres');
+  const users = service.get(UsersReadModel);
+  const { macs, sealing } = service.engines.vault;
+  const isPostgres = isOnPostgres(searchModel().running.db);
   const claims = { country: 'AU', number: 'N7' };
   const [common, rare] = [{ country: 'AU' }, { number: 'N7' }].map((one) => searchValues('claims', one, 9)[0]!);
   for (const { tenantId, size } of [FEW, MANY]) {
@@ -231,7 +205,7 @@ it('a page reads few rows in a large tenant, too, by its rarest value [T442]', a
       const handler = new SearchUsers(
         { running } as unknown as UserSearchReadModel,
         users,
-        new UserClaims(sealing, engines.logger),
+        new UserClaims(sealing, service.engines.logger),
         macs,
       );
       for (const body of [

@@ -1,7 +1,4 @@
 import { createServer, type Server } from 'node:http';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   acceptInvitation,
   admitUser,
@@ -9,20 +6,11 @@ import {
   createTenant,
   inviteMember,
   resendInvitation,
-  type ManagementCaller,
-  type ManagementContext,
 } from '@attestry/contracts';
 import { newId } from '@attestry/keys';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  SignInRegistry,
-  startServices,
-  type Engines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { countReads, hostFetch, MailReceiver, TEST_SETTINGS, waitUntil, type ReadCount } from '@attestry/testing';
+import { SignInRegistry } from '@attestry/service-kit';
+import { countReads, hostFetch, MailReceiver, waitUntil, type ReadCount } from '@attestry/testing';
+import { ServiceUnderTest } from '@attestry/testing/services';
 import { managementService } from '../../index.js';
 import { InvitationLinksReadModel } from './invitation-links.read-model.js';
 import { TenantListsReadModel } from '../../tenants/tenant-lists/tenant-lists.read-model.js';
@@ -32,54 +20,38 @@ const START_MS = 120_000;
 /** Events that the tenant's stream has before any link is opened. */
 const AGE = 2500;
 
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
-let client: ServiceClient;
+let reads: ReadCount;
+const service = new ServiceUnderTest(managementService, {
+  prepare: ({ events }) => {
+    reads = countReads(events);
+  },
+});
 let mail: MailReceiver;
 let server: Server;
 let base: string;
 let tenantId: string;
-let reads: ReadCount;
 
-const context = <C extends ManagementCaller>(caller: C): ManagementContext & { caller: C } => ({
-  caller,
-  requestId: 'request',
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
+const { asManagement: context } = service;
 const boss = () => context({ kind: 'management', clientId: 'boss' });
 const person = async () => {
   const body = { issuer: 'https://login.example', subject: newId() };
-  const { userId } = await client.call(admitUser, { body }, boss());
+  const { userId } = await service.client.call(admitUser, { body }, boss());
   return context({ kind: 'user', userId });
 };
 const start = async () => {
   const { port } = server.address() as { port: number };
-  const config = parseConfig({
-    ...TEST_SETTINGS,
-    DATA_DIR: dataDir,
-    BASE_DOMAIN: `localhost:${port}`,
-    SMTP_URL: mail.url,
-  });
-  base = config.signInIssuer;
-  engines = await openEngines(config);
-  reads = countReads(engines.events);
-  services = await startServices([managementService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
-  return config;
+  await service.open({ settings: { BASE_DOMAIN: `localhost:${port}`, SMTP_URL: mail.url } });
+  base = service.config.signInIssuer;
 };
 /** Nothing of any stream is in memory afterwards. */
 const restart = async () => {
-  for (const model of [InvitationLinksReadModel, TenantListsReadModel])
-    expect(await services.app.get(model, { strict: false }).running.waitForHead(20_000)).toBe(true);
-  await services.close();
-  await engines.close();
+  await service.catchUp(InvitationLinksReadModel, TenantListsReadModel);
+  await service.close();
   await start();
   reads.reset();
 };
 const invite = async (email: string) => {
-  const { userId } = await client.call(
+  const { userId } = await service.client.call(
     inviteMember,
     { params: { tenantId }, body: { email, roles: ['issuer'] } },
     boss(),
@@ -100,20 +72,20 @@ const forged = (token: string) => {
 };
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'links-'));
   mail = await MailReceiver.start();
   server = createServer((request, response) => {
-    const { signIn } = services.app.get(SignInRegistry, { strict: false });
+    const { signIn } = service.get(SignInRegistry);
     const call = () => Promise.reject(new Error('not called here'));
     void signIn!.handle(request, response, { requestId: 'request', address: '192.0.2.1', call });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { environments } = await start();
+  await start();
+  const { environments } = service.config;
   const body = { subdomain: 'aged', name: 'Aged', environmentId: environments[0]!.id };
-  tenantId = (await client.call(createTenant, { body }, boss())).id;
+  tenantId = (await service.client.call(createTenant, { body }, boss())).id;
   const stored = { tenantId, requestId: 'request', actor: 'test', operation: 'test' };
   for (let from = 0; from < AGE; from += 500)
-    await engines.streams.runDecision(
+    await service.engines.streams.runDecision(
       tenant,
       tenantStream(tenantId),
       () => Array.from({ length: 500 }, (_, n) => ({ type: 'TenantRenamed', data: { tenantId, name: `Aged ${n}` } })),
@@ -122,10 +94,8 @@ beforeAll(async () => {
 }, START_MS);
 afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
-  await services.close();
-  await engines.close();
+  await service.remove();
   await mail.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 describe('the link of an invitation into a tenant with a long history', () => {
@@ -140,14 +110,16 @@ describe('the link of an invitation into a tenant with a long history', () => {
       expect((await open(forged(format(token)))).status).toBe(404);
       expect((await open(format(token).replace(/^[^.]+/, newId()))).status).toBe(404);
       expect(reads.of()).toBe(0);
-      const attempt = client.call(acceptInvitation, { body: { token: forged(format(token)) } }, await person());
+      const attempt = service.client.call(acceptInvitation, { body: { token: forged(format(token)) } }, await person());
       await expect(attempt).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'token' }] });
       expect(reads.of('tenant')).toBe(0);
 
       const { status, text } = await open(format(token));
       expect([status, text.includes('Join Aged 499')]).toEqual([200, true]);
       expect(reads.of('tenant')).toBe(0);
-      expect(await client.call(acceptInvitation, { body: { token: format(token) } }, await person())).toMatchObject({
+      expect(
+        await service.client.call(acceptInvitation, { body: { token: format(token) } }, await person()),
+      ).toMatchObject({
         tenantId,
         roles: ['issuer'],
       });
@@ -167,14 +139,14 @@ describe('the link of an invitation into a tenant with a long history', () => {
     'shows whether it was replaced or withdrawn, without reading the history',
     async () => {
       const { userId, token } = await invite('changed@people.example');
-      await client.call(resendInvitation, { params: { tenantId, userId } }, boss());
+      await service.client.call(resendInvitation, { params: { tenantId, userId } }, boss());
       // Sent after the answer, from the tenant's state: a restart would read that again.
       await waitUntil(() => mail.to('changed@people.example').length === 2, { what: 'the second e-mail' });
       await restart();
       expect((await open(token)).text).toContain('This invitation was replaced');
       expect(reads.of('tenant')).toBe(0);
       const other = await invite('cancelled@people.example');
-      await client.call(cancelInvitation, { params: { tenantId, userId: other.userId } }, boss());
+      await service.client.call(cancelInvitation, { params: { tenantId, userId: other.userId } }, boss());
       await restart();
       expect((await open(other.token)).text).toContain('This invitation was withdrawn');
       expect((await open(forged(other.token))).text).toContain('This link is not valid');

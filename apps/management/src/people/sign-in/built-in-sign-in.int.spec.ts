@@ -1,29 +1,10 @@
 import { createServer, type Server } from 'node:http';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  admitUser,
-  AppError,
-  createTenant,
-  inviteMember,
-  unavailable,
-  type ManagementCaller,
-  type ManagementContext,
-  type Operation,
-} from '@attestry/contracts';
-import {
-  openEngines,
-  parseConfig,
-  ServiceClient,
-  SignInRegistry,
-  startServices,
-  type Engines,
-  type PersonOfIssuer,
-  type ProcessEngines,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { hostFetch, MailReceiver, TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { admitUser, AppError, createTenant, inviteMember, unavailable, type Operation } from '@attestry/contracts';
+import { SignInRegistry, type PersonOfIssuer, type ProcessEngines } from '@attestry/service-kit';
+import { hostFetch, MailReceiver, waitUntil } from '@attestry/testing';
+import { ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import { managementService } from '../../index.js';
 import { Accounts, isTaken } from './accounts.js';
 import { DeviceCookies } from './device-cookies.js';
@@ -33,62 +14,44 @@ import { Passwords } from './passwords.js';
 const START_MS = 120_000;
 const PASSWORD = 'a long enough password';
 const HOUR = 3_600_000;
-const clock = { time: Date.now(), now: () => new Date(clock.time) };
+const clock = stoppedClock(new Date().toISOString());
+const service = new ServiceUnderTest(managementService, { clock });
 
-let dataDir: string;
-let engines: Engines & Pick<ProcessEngines, 'signIn'>;
-let services: RunningServices;
-let client: ServiceClient;
 let mail: MailReceiver;
 let server: Server;
 let base: string;
 let tenantId: string;
 let address = '192.0.2.1';
 
-const context = (caller: ManagementCaller): ManagementContext => ({
-  caller,
-  requestId: 'request',
-  operation: 'test',
-  deadline: Date.now() + 20_000,
-});
+const { asManagement: context } = service;
 const boss = () => context({ kind: 'management', clientId: 'boss' });
 /** As the gateway does it. */
 const call = async (person: PersonOfIssuer, operation: Operation, body: object) => {
   const gateway = boss();
-  const { userId } = await client.call(admitUser, { body: person }, gateway);
-  return client.call(operation, { body }, context({ kind: 'user', userId }));
+  const { userId } = await service.client.call(admitUser, { body: person }, gateway);
+  return service.client.call(operation, { body }, context({ kind: 'user', userId }));
 };
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'sign-in-'));
   mail = await MailReceiver.start();
   server = createServer((request, response) => {
-    const { signIn } = services.app.get(SignInRegistry, { strict: false });
+    const { signIn } = service.get(SignInRegistry);
     const from = request.headers['x-test-address'];
     const visit = { requestId: 'request', address: typeof from === 'string' ? from : address, call };
     void signIn!.handle(request, response, visit);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
-  const config = parseConfig({
-    ...TEST_SETTINGS,
-    DATA_DIR: dataDir,
-    BASE_DOMAIN: `localhost:${port}`,
-    SMTP_URL: mail.url,
-  });
+  await service.open({ settings: { BASE_DOMAIN: `localhost:${port}`, SMTP_URL: mail.url } });
+  const { config } = service;
   base = config.signInIssuer;
-  engines = await openEngines(config, { clock });
-  services = await startServices([managementService], engines);
-  client = new ServiceClient(engines.bus, 'gateway');
   const body = { subdomain: 'acme', name: 'Acme & <i>Sons</i>', environmentId: config.environments[0]!.id };
-  tenantId = (await client.call(createTenant, { body }, boss())).id;
+  tenantId = (await service.client.call(createTenant, { body }, boss())).id;
 }, START_MS);
 afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
-  await services.close();
-  await engines.close();
+  await service.remove();
   await mail.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 /** A browser without anything but cookies and forms. */
@@ -141,7 +104,7 @@ class Visitor {
 }
 
 const invite = async (email: string): Promise<string> => {
-  await client.call(inviteMember, { params: { tenantId }, body: { email, roles: ['issuer'] } }, boss());
+  await service.client.call(inviteMember, { params: { tenantId }, body: { email, roles: ['issuer'] } }, boss());
   return (await mail.linkTo(email)).href;
 };
 const signUp = async (email: string, name = 'Somebody'): Promise<Visitor> => {
@@ -159,7 +122,7 @@ const signIn = async (email: string, password: string, from?: string) => {
 
 describe('an account', () => {
   it('is unique for an address, also with concurrent calls, and not stored in plain text', async () => {
-    const accounts = services.app.get(Accounts, { strict: false });
+    const accounts = service.get(Accounts);
     const given = { email: 'Twice@people.example', name: 'Twice Over', password: PASSWORD };
     const opened = await Promise.allSettled([
       accounts.createAccount(given, 'r1', 'caller'),
@@ -172,10 +135,10 @@ describe('an account', () => {
     expect(holder).toMatchObject({ email: 'twice@people.example', name: 'Twice Over' });
     expect(await accounts.byId(holder!.accountId)).toEqual(holder);
     expect(await accounts.verifyPassword('twice@people.example', `${PASSWORD}!`, 'caller')).toBeUndefined();
-    const [stored] = await engines.events.readStream(`account-${holder!.accountId}`);
+    const [stored] = await service.engines.events.readStream(`account-${holder!.accountId}`);
     expect(JSON.stringify(stored)).not.toMatch(/people\.example|Twice Over|argon2/);
     expect(stored!.metadata).toMatchObject({ tenantId: 'platform', actor: 'service:management' });
-    await engines.vault.sealing.destroyDataKeys('platform', [holder!.accountId]);
+    await service.engines.vault.sealing.destroyDataKeys('platform', [holder!.accountId]);
     expect(await accounts.verifyPassword('twice@people.example', PASSWORD, 'caller')).toBeUndefined();
     expect(await accounts.byId(holder!.accountId)).toBeUndefined();
   });
@@ -199,7 +162,7 @@ describe('the page of an invitation', () => {
     expect([status, text.includes('This invitation has expired')]).toEqual([410, true]);
     // Also for a user who already had the form open.
     expect((await shown.submit({ name: 'Late', password: PASSWORD, action: 'sign-up' })).status).toBe(410);
-    expect(await services.app.get(Accounts, { strict: false }).exists('late@people.example')).toBe(false);
+    expect(await service.get(Accounts).exists('late@people.example')).toBe(false);
     clock.time = before;
   });
 
@@ -217,7 +180,7 @@ describe('the page of an invitation', () => {
   });
 
   it('signs in a person with an account by the password', async () => {
-    const accounts = services.app.get(Accounts, { strict: false });
+    const accounts = service.get(Accounts);
     await accounts.createAccount({ email: 'three@people.example', name: 'Three', password: PASSWORD }, 'r', 'caller');
     const visitor = new Visitor();
     expect((await visitor.get(await invite('three@people.example'))).text).toContain('Sign in and accept');
@@ -234,7 +197,7 @@ describe('a session', () => {
     expect((await visitor.get(`${base}/sign-in`)).text).toContain('You are signed in');
     const session = (visitor as unknown as { cookies: Map<string, string> }).cookies.get('attestry_session')!;
     for (const name of ['sign-in.db', 'sign-in.db-wal']) {
-      const bytes = await readFile(join(dataDir, name), 'latin1');
+      const bytes = await readFile(join(service.folder, name), 'latin1');
       expect(bytes).not.toContain(session);
       expect(bytes).not.toContain('accountId');
     }
@@ -253,7 +216,11 @@ describe('a session', () => {
 
 describe('the stored state of the provider', () => {
   it('is consumed by one of two concurrent calls, found until it expires, and removed with its grant', async () => {
-    const adapterOf = await storedRecords(engines.signIn!.records, engines.vault.sealing, () => clock.time);
+    const adapterOf = await storedRecords(
+      (service.engines as ProcessEngines).signIn!.records,
+      service.engines.vault.sealing,
+      () => clock.time,
+    );
     const codes = adapterOf('AuthorizationCode');
     const payload = { grantId: 'g1', accountId: 'a1', kind: 'AuthorizationCode' };
     await codes.upsert('code-1', payload, 60);
@@ -276,9 +243,13 @@ describe('the stored state of the provider', () => {
 });
 
 describe('a second use of a code', () => {
-  const builtIn = () => services.app.get(SignInRegistry, { strict: false }).signIn!;
+  const builtIn = () => service.get(SignInRegistry).signIn!;
   const usedCode = async (grantId: string) => {
-    const adapterOf = await storedRecords(engines.signIn!.records, engines.vault.sealing, () => clock.time);
+    const adapterOf = await storedRecords(
+      (service.engines as ProcessEngines).signIn!.records,
+      service.engines.vault.sealing,
+      () => clock.time,
+    );
     const codes = adapterOf('AuthorizationCode');
     await adapterOf('Grant').upsert(grantId, { accountId: 'a1' }, 3600);
     await codes.upsert(`code of ${grantId}`, { grantId, accountId: 'a1', kind: 'AuthorizationCode' }, 60);
@@ -453,7 +424,7 @@ describe('a browser known to the account', () => {
   }, 60_000);
 
   it('has a cookie that scripts cannot read and, behind https, other hosts of the domain cannot set', () => {
-    const devices = services.app.get(DeviceCookies, { strict: false });
+    const devices = service.get(DeviceCookies);
     const lines: string[] = [];
     const response = { appendHeader: (_name: string, line: string) => lines.push(line) } as never;
     for (const isSecure of [true, false]) devices.addDevice({ headers: {} } as never, response, 'account', isSecure);
@@ -538,7 +509,7 @@ describe('a password that is not verified because of too many concurrent sign-in
   it('is not counted by any budget', async () => {
     const email = 'sixteen@people.example';
     const owner = signedOut(await signUp(email));
-    const passwords = services.app.get(Passwords, { strict: false });
+    const passwords = service.get(Passwords);
     const callers: string[] = [];
     const refuse = (error: AppError) => {
       passwords.verify = (_password, _stored, caller) => {
@@ -581,6 +552,6 @@ describe('a chosen password', () => {
       const refused = await visitor.submit({ name: 'Fifteen', password, action: 'sign-up' });
       expect([refused.status, refused.text.includes(reason)]).toEqual([400, true]);
     }
-    expect(await services.app.get(Accounts, { strict: false }).exists('fifteen@people.example')).toBe(false);
+    expect(await service.get(Accounts).exists('fifteen@people.example')).toBe(false);
   });
 });

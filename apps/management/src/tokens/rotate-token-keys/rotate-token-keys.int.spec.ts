@@ -1,17 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
 import { PLATFORM } from '@attestry/keys';
-import {
-  openEngines,
-  parseConfig,
-  startServices,
-  type Engines,
-  type PlatformConfig,
-  type RunningServices,
-} from '@attestry/service-kit';
-import { TEST_SETTINGS, waitUntil } from '@attestry/testing';
+import { waitUntil } from '@attestry/testing';
+import { ServiceUnderTest, stoppedClock } from '@attestry/testing/services';
 import { managementService } from '../../index.js';
 import { TokenKeys } from '../token-keys/token-keys.js';
 import { KeepTokenKeysFresh } from './keep-token-keys-fresh.js';
@@ -20,40 +10,27 @@ import { requestTokenKeyRotation, tokenKeyRotationOutcome } from './token-key-re
 const LEAD = 600;
 const LIFE = 14_400;
 const DAY = 86_400;
-const clock = { time: Date.parse('2026-03-01T10:00:00.000Z'), now: () => new Date(clock.time) };
+const clock = stoppedClock();
 const pass = (seconds: number) => (clock.time += seconds * 1000);
 
-let dataDir: string;
-let engines: Engines;
-let services: RunningServices;
+const service = new ServiceUnderTest(managementService, { clock });
 let keys: TokenKeys;
-/** A second replica on the same engines. */
+/** A second replica on the same service.engines. */
 let replica: TokenKeys;
 
-const start = async (): Promise<PlatformConfig> => {
-  const config = parseConfig({ ...TEST_SETTINGS, DATA_DIR: dataDir });
-  engines = await openEngines(config, { clock });
-  services = await startServices([managementService], engines);
-  keys = services.app.get(TokenKeys, { strict: false });
-  return config;
-};
-const stop = async (): Promise<void> => {
-  await services.close();
-  await engines.close();
+const start = async () => {
+  await service.open();
+  keys = service.get(TokenKeys);
 };
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'token-keys-'));
-  const config = await start();
-  replica = new TokenKeys(engines.vault.signingKeys, engines.streams, config, clock);
+  await start();
+  replica = new TokenKeys(service.engines.vault.signingKeys, service.engines.streams, service.config, clock);
   await replica.onModuleInit();
 }, 60_000);
-afterEach(async () => {
-  await stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterEach(() => service.remove());
 
-const keepFresh = () => services.app.get(KeepTokenKeysFresh, { strict: false }).runJob();
+const keepFresh = () => service.get(KeepTokenKeysFresh).runJob();
 const token = (by: TokenKeys) => {
   const iat = Math.floor(clock.time / 1000);
   return by.sign({ client_id: 'c', iat, exp: iat + LIFE });
@@ -102,9 +79,9 @@ describe('the keys that sign tokens', () => {
     pass(LEAD + 2);
     await keepFresh();
     expect(await kids()).toEqual([second]);
-    expect((await engines.vault.signingKeys.listSigningKeys(PLATFORM, 'token')).map(({ keyId }) => keyId)).toEqual([
-      second,
-    ]);
+    expect(
+      (await service.engines.vault.signingKeys.listSigningKeys(PLATFORM, 'token')).map(({ keyId }) => keyId),
+    ).toEqual([second]);
     expect(kidOf(await token(replica))).toBe(second);
   });
 
@@ -134,17 +111,17 @@ describe('the keys that sign tokens', () => {
   it('are unchanged after a restart during a rotation', async () => {
     await keys.rotate();
     const before = await kids();
-    await stop();
+    await service.close();
     await start();
     expect(await kids()).toEqual(before);
     expect(kidOf(await token(keys))).toBe(before[0]);
   }, 30_000);
 
   it('rotate on a request in the data folder, once', async () => {
-    const id = await requestTokenKeyRotation(dataDir);
-    const rotation = await waitUntil(() => tokenKeyRotationOutcome(dataDir, id));
+    const id = await requestTokenKeyRotation(service.folder);
+    const rotation = await waitUntil(() => tokenKeyRotationOutcome(service.folder, id));
     expect(await kids()).toEqual([rotation.previous.kid, rotation.kid]);
-    const again = await requestTokenKeyRotation(dataDir);
-    expect(await waitUntil(() => tokenKeyRotationOutcome(dataDir, again))).toEqual(rotation);
+    const again = await requestTokenKeyRotation(service.folder);
+    expect(await waitUntil(() => tokenKeyRotationOutcome(service.folder, again))).toEqual(rotation);
   });
 });
