@@ -30,12 +30,12 @@ export interface RotatedKeys {
 }
 
 export interface KeyRotationOptions {
-  /** Of the lease and in readiness; permanent. */
+  /** Name of the lease and in readiness; permanent. */
   name: `${ServiceName}.${string}`;
-  /** Of the keys, in the log. */
+  /** Kind of the keys, in the log. */
   kind: string;
   keys: RotatedKeys;
-  /** Of {@link publishedKeysProjection}, with its one table. */
+  /** Result of {@link publishedKeysProjection}, with its one table. */
   projection: SelectiveProjection<PublishedKeyTables>;
   readModels: ReadModels;
   leases: Leases;

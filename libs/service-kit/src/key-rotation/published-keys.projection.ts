@@ -14,7 +14,7 @@ export interface PublishedKeyRow {
 /** One table, whose name the projection has. */
 export type PublishedKeyTables = Record<string, PublishedKeyRow>;
 
-/** What an event says about the keys of its tenant. */
+/** Change of a tenant's keys by an event. */
 export type KeyChange =
   | { kind: 'chosen'; key: PublishedKey }
   | { kind: 'rotated'; succession: KeySuccession & { keyId: string } }
