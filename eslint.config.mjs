@@ -186,7 +186,7 @@ const useCasesApart = importRule(
   },
 );
 
-/** What contracts list as formats and profiles, and what the files of the single formats export there. */
+/** Formats and profiles that contracts list, and what the files of the single formats export there. */
 const contractsOfFormats = join(import.meta.dirname, 'libs/contracts/src/issuance/formats');
 const [, profiles] = /^export const PROFILES = \{([^}]*)\}/m.exec(readFileSync(`${contractsOfFormats}.ts`, 'utf8'));
 const formatNames = new Set([...profiles.matchAll(/[\w+-]{2,}/g)].map(([name]) => name));
