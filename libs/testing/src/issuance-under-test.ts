@@ -42,7 +42,7 @@ const LOGIN = 'https://login.example';
 const FORM = 'application/x-www-form-urlencoded';
 
 export interface IssuanceOptions {
-  /** Who signs in next; default always the same person, without claims. */
+  /** Person who signs in next; default always the same person, without claims. */
   person?: () => { subjectId: string; claims: Record<string, unknown> };
   /** Besides {@link TEST_SETTINGS}. */
   settings?: Record<string, string>;
@@ -95,7 +95,7 @@ export class IssuanceUnderTest {
   services!: RunningServices;
   /** Milliseconds the clock is ahead. */
   ahead = 0;
-  /** Of the last request: `request-<requests>`. */
+  /** Number of the last request: `request-<requests>`. */
   requests = 0;
   readonly messages: FeedMessage[] = [];
   private client!: ServiceClient;
@@ -153,7 +153,7 @@ export class IssuanceUnderTest {
 
   readonly baseOf = (tenantId: string): string => `http://${tenantId.slice(0, 4)}.localhost:8080`;
 
-  /** As a client of the tenant. @throws AppError */
+  /** Sends a call of a client of the tenant. @throws AppError */
   readonly admin = <O extends Operation>(operation: O, request: object, tenantId = IssuanceUnderTest.TENANT) =>
     this.client.call(
       operation,
@@ -161,7 +161,7 @@ export class IssuanceUnderTest {
       this.contextOf(operation, { kind: 'client', clientId: 'c' }, tenantId),
     );
 
-  /** As a wallet. @throws AppError */
+  /** Sends a call of a wallet. @throws AppError */
   readonly call = (
     operation: Operation,
     { url = '/', text = '', headers = {} }: RawParts,
@@ -172,7 +172,7 @@ export class IssuanceUnderTest {
     return this.client.call(operation, { raw } as never, this.contextOf(operation, caller, tenantId));
   };
 
-  /** As a wallet, which gets an answer to everything. */
+  /** Sends a call of a wallet, which gets an answer to everything. */
   readonly send = async <T>(operation: Operation, parts: RawParts, tenantId?: string): Promise<ServiceAnswer<T>> => {
     try {
       const answer = await this.call(operation, parts, tenantId);

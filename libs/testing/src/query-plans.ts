@@ -26,7 +26,7 @@ const readBy = (node: PostgresNode): number =>
   (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)) *
   node['Actual Loops'];
 
-/** What the database does for the statements that `work` sends through the handle it is given. */
+/** Plans of the database for the statements that `work` sends through the handle it is given. */
 export const plansOf = async <Tables>(
   db: Kysely<Tables>,
   work: (db: Kysely<Tables>) => Promise<unknown>,
