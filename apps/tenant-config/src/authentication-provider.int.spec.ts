@@ -54,7 +54,7 @@ describe('authentication providers', () => {
   let engines: Engines;
   let services: RunningServices;
   let client: ServiceClient;
-  /** Of a real OpenID provider. */
+  /** URL of a real OpenID provider. */
   let url: string;
   let identities: OpenIdProvider;
   const servers: Server[] = [];

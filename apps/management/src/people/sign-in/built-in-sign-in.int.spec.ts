@@ -52,7 +52,7 @@ const context = (caller: ManagementCaller): ManagementContext => ({
   deadline: Date.now() + 20_000,
 });
 const boss = () => context({ kind: 'management', clientId: 'boss' });
-/** As the gateway does it. */
+/** The gateway calls management in this way. */
 const call = async (person: PersonOfIssuer, operation: Operation, body: object) => {
   const gateway = boss();
   const { userId } = await client.call(admitUser, { body: person }, gateway);
@@ -197,7 +197,7 @@ describe('the page of an invitation', () => {
     clock.time += 5 * 24 * HOUR;
     const { status, text } = await new Visitor().get(link);
     expect([status, text.includes('This invitation has expired')]).toEqual([410, true]);
-    // Also for a user who already had the form open.
+    // A user who already had the form open gets the same answer.
     expect((await shown.submit({ name: 'Late', password: PASSWORD, action: 'sign-up' })).status).toBe(410);
     expect(await services.app.get(Accounts, { strict: false }).exists('late@people.example')).toBe(false);
     clock.time = before;
@@ -439,7 +439,7 @@ describe('a browser known to the account', () => {
     }
     cookiesOf(owner).set(DEVICE, cookie);
     expect((await signInWith(owner, 'twelve@people.example', PASSWORD)).status).toBe(200);
-    // Of several accounts of one browser each is known.
+    // Each of several accounts of one browser is known.
     clock.time += HOUR;
     expect((await signInWith(signedOut(owner), 'thirteen@people.example', PASSWORD)).status).toBe(200);
     await failUnknown('twelve@people.example', 10);
