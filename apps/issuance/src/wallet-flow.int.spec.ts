@@ -490,7 +490,7 @@ describe('the state of an offer', () => {
       issuedDate: expect.any(String) as string,
       validUntil: expect.any(String) as string,
     };
-    // Also when code and token have expired.
+    // The state stays when code and token have expired.
     for (ahead of [0, 3_600_000]) {
       const claimed = await stateOf(made.id);
       expect(claimed).toEqual({ ...shown, state: 'CLAIMED', issuedCredentials: Array(3).fill(credential) });
@@ -1319,7 +1319,7 @@ describe('the credential endpoint', () => {
     await publish('m1', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
     await keeps(true);
     expect((await refusal(start(jwtVc, large))).kind).toBe('invalid');
-    // As in a process that has just started.
+    // A process that has just started reads the same.
     const reactions = undefined as unknown as Reactions;
     const recent = new RecentStates(engines.streams, engines.clock);
     const elsewhere = new DeliveryInterest(engines.streams, reactions, recent);
@@ -1564,7 +1564,7 @@ describe('the record of issued credentials', () => {
     persisting = await configure('ldp_vc', 'Kept', { persist: true });
   });
 
-  /** Of one user, a request each. */
+  /** Issues to one user, a request each. */
   const issueTo = async (configurationId: string, proofs = 1, body: Partial<PreAuthorizedOfferRequest> = {}) => {
     const { made, token } = await start(configurationId, body);
     const nonce = await nonceFor();
@@ -1993,7 +1993,7 @@ describe('large linked data', () => {
       'invalid',
       ['claimMappings.claim0 must not have a defaultValue that makes claims have more than 20000 JSON values'],
     ]);
-    // Of several together the shape of a request takes no more.
+    // The shape of a request limits several values together.
     expect(await detailOf(configure('ldp_vc', 'Large', of(many, 'x')))).toEqual([
       'invalid',
       ['claimMappings must have at most 20000 values in total'],
@@ -2037,7 +2037,7 @@ describe('large linked data', () => {
     delete (format as { check?: unknown }).check;
     const { token } = await start(ldpVc, { claims: list(1000) });
     const [first, second] = [await collectWith(poisoned, 1), await collectWith(token, 1)];
-    // Of the one job alone: others are as slow as the machine.
+    // The deadline is that of the one job alone: others are as slow as the machine.
     const { deadlineMs } = pool as unknown as { deadlineMs: number };
     Object.assign(pool, { deadlineMs: 1500 });
     const endless = refusal(first());
@@ -2099,7 +2099,7 @@ describe('claims that linked data cannot express', () => {
     // The user's own.
     const { id: userId } = (await admin(createUser, { body: { claims } })) as { id: string };
     expect(await detailsOf(offer({ credentials: [id], userId, claims: { other: 1 } }))).toEqual(detail(msg));
-    // Those of the offer win.
+    // Claims of the offer win.
     await offer({ credentials: [id], userId, claims: { about: 'plain' } });
     await offer({ credentials: [jwtVc], claims });
   });
@@ -2124,7 +2124,7 @@ describe('claims that linked data cannot express', () => {
     const proofs = { jwt: [await prove(makeHolder(), await nonceFor())] };
     const { credentials } = await collect(token, { credential_configuration_id: id, proofs });
     expect(credentials).toMatchObject([{ credential: { credentialSubject: { details: about, name: 'Ada' } } }]);
-    // What cannot be signed at all is denied as before.
+    // Claims that cannot be signed at all are denied as before.
     const faulty = await offerOfBefore({ credentials: [id], userId }, { about: { id: '12345' } });
     const { access_token: another } = await redeem(faulty.code);
     const body = { credential_configuration_id: id, proofs: { jwt: [await prove(makeHolder(), await nonceFor())] } };
@@ -2284,7 +2284,7 @@ describe('the index of a credential in its status list [T148]', () => {
     const { made, token } = await start(revocable);
     const given = await recordedIndexes();
     const data = { credentialConfigurationId: revocable } as CredentialIssuedData;
-    // As of a store without transactions, while another process reaches the limit of the session.
+    // The store has no transactions, and another process reaches the limit of the session meanwhile.
     replaceCommit(async (unit) => {
       await new Streams(engines.events, engines.clock, engines.ids).runDecision(
         issuanceSession,

@@ -173,7 +173,7 @@ const raw = <O extends Parameters<ServiceClient['call']>[0]>(
     operation.access.kind === 'public' ? { kind: 'public' } : { kind: 'holder' },
     tenantId,
   );
-/** Of authorization requests, except those of the wallet that most tests use. */
+/** Records of authorization requests, except those of the wallet that most tests use. */
 const requestsAfter = (count: number) =>
   (operations.slice(count) as OperationRecordMessage[]).filter(
     ({ prefix, object }) => ['OPENID_PAR', 'OPENID_AUTHORIZE'].includes(prefix) && object?.id !== walletId,
@@ -587,7 +587,7 @@ describe('an authorization code', () => {
   });
 });
 
-/** Of the session that a code names, as its first event has them. */
+/** Claims of the session that a code names, in the form of its first event. */
 const sealedClaims = async (code: string): Promise<string> => {
   const stream = issuanceSessionStream(TENANT, parseBearerValue(code)!.sessionId);
   const [granted] = await engines.events.readStream(stream);
@@ -740,7 +740,7 @@ describe('a pushed authorization request', () => {
       wallet.id = (await admin(createWallet, { body: { name, clientId, redirectUris } })).id;
     });
     afterAll(() => admin(deleteWallet, { params: { id: wallet.id } }));
-    /** Of what `run` does; each is listed as a START and its outcome (ADR 0073). */
+    /** Records of what `run` does; each is listed as a START and its outcome (ADR 0073). */
     const recordsOf = async (count: number, run: () => Promise<unknown>) => {
       const before = operations.length;
       await run();

@@ -40,7 +40,7 @@ import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.j
 interface ClassifiedRequest {
   requesting: RequestingClient;
   client: ClientClass;
-  /** Of the query, or pushed. */
+  /** Parameters of the query, or pushed ones. */
   parameters: URLSearchParams;
   /** Id of the pushed request. */
   pushed?: string;
@@ -123,7 +123,7 @@ export class Authorize {
     const parsed = parseAuthorizationRequest(parameters);
     await checkTarget(parsed, context.tenant.baseUrl, (name) => this.names.includes(context.tenant, name));
     checkHaipAuthorization(settings, parsed);
-    // That of a pushed request is the key of its DPoP proof.
+    // The key of a pushed request is that of its DPoP proof.
     if (pushed === undefined) checkDpopParameter(wallet, parsed.dpopJkt);
     const configurations = await this.configurations.listActive(tenantId);
     const named = requestedEntries(parsed, configurations);

@@ -111,7 +111,7 @@ class Process {
   ensureIssuerSigner() {
     return this.services.app.get(IssuerSigners, { strict: false }).ensure(TENANT, ISSUER, this.context());
   }
-  /** What is due when the projection has followed. */
+  /** Waits until these kinds are due: the projection follows. */
   async due(...kinds: string[]): Promise<void> {
     const rows = async () =>
       (await this.services.app.get(DueCertificates, { strict: false }).due(new Date(Date.now() + ahead), 100))
@@ -127,7 +127,7 @@ class Process {
   async acquireLease(holder = 'spec'): Promise<Lease> {
     return (await this.engines.leases.acquire('issuance.spec', holder, 600_000))!;
   }
-  /** As after many holders. */
+  /** Raises the epoch as many holders would. */
   async growEpoch(): Promise<void> {
     for (let n = 0; n < 20; n++) await this.engines.leases.release(await this.acquireLease());
   }

@@ -75,7 +75,7 @@ let pass: string;
 let ahead = 0;
 /** Names of mapped claims that sign-ins sent. */
 const mappedClaims: unknown[] = [];
-/** What the wallet and the tenant sent, received and left in records. */
+/** Records of what the wallet and the tenant sent and received. */
 const records: unknown[] = [];
 
 beforeAll(async () => {
@@ -575,7 +575,7 @@ describe('an offer of the authorization code flow with claim sets', () => {
 
   it('is refused with a user who never signed in with the provider [T622]', async () => {
     const { id: created } = await admin(createUser, { body: { claims: { name: 'Zoe' } } });
-    // Also one that began with an offer.
+    // A user who began with an offer is refused too.
     const { userId: begun } = await admin(createPreAuthorizedOffer, { body: { credentials: [pass] } });
     for (const userId of [created, begun])
       for (const body of [{ userId }, { userId, credentials: [pass] }])

@@ -59,7 +59,7 @@ export interface CredentialOrder {
 export interface IssuedAnswer {
   /** Each a compact string, or a JSON object, in the order of the holders. */
   credentials: (string | Record<string, unknown>)[];
-  /** Of all of them; the wallet's `notification_id`. */
+  /** Id of all of them; the wallet's `notification_id`. */
   answerId: string;
 }
 
@@ -106,7 +106,7 @@ export class CredentialIssuer {
 
     const series =
       configuration.content.revocable && statusSeriesOf(format.resources, configuration, session.issuer, signer);
-    // Those that a refusal leaves here are in no event.
+    // Indexes that a refusal leaves here are in no event.
     const statuses: AllocatedStatus[] = series
       ? await this.statusIndexes.allocate(order.tenant, series, holders.length)
       : [];

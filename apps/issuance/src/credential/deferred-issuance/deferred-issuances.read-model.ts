@@ -79,7 +79,7 @@ const STATE_OF = {
 const remove = (trx: Transaction<DeferredIssuanceTables>, tenantId: string) =>
   trx.deleteFrom('issuance_deferred').where('tenant_id', '=', tenantId);
 
-/** What the events of a user and of a session change, one after the other: they are rare. */
+/** Changes by the events of a user and of a session, one after the other: they are rare. */
 const projectEvent = async (trx: Transaction<DeferredIssuanceTables>, stored: RecordedEvent): Promise<void> => {
   const { tenantId } = stored.metadata;
   if (stored.stream.startsWith(`${user.category}-`)) {

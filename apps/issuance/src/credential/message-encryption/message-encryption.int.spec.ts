@@ -100,7 +100,7 @@ const here = () => ({
   keys: services.app.get(EncryptionKeys, { strict: false }),
   messages: services.app.get(MessageEncryption, { strict: false }),
 });
-/** Of another process: it has states in memory of its own, none at first. */
+/** Another process has states in memory of its own, none at first. */
 const otherProcess = () => {
   const { events, clock, ids } = engines;
   const streams = new Streams(events, clock, ids);

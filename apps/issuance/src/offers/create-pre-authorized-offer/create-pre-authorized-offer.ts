@@ -174,7 +174,7 @@ export class CreatePreAuthorizedOffer {
     return state;
   }
 
-  /** As the credential endpoint merges them, without claim sets. */
+  /** The credential endpoint merges the claims in the same way, without claim sets. */
   private async knownClaims(
     tenantId: string,
     person: ActiveUser | undefined,

@@ -129,7 +129,7 @@ export const sessionKeys: Projection<SessionKeyTables> = {
     });
   },
   async project(trx, events) {
-    /** Of the batch by stream, the last of each. */
+    /** Rows of the batch by stream, the last of each. */
     const begun = new Map<string, Row>();
     const ends = new Map<string, Session & Pick<Row, 'rights_end_at'>>();
     const claimed = new Map<string, Session>();

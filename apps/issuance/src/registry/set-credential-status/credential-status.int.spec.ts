@@ -80,7 +80,7 @@ beforeAll(async () => {
   engines.bus.consume({ name: 'spec.records', subjects: [recordSubject('record', 'issuance')] }, async (received) => {
     messages.push(...received.map(({ data }) => data as OperationRecord));
   });
-  // As the DID service: the DIDs of this tenant.
+  // Serves for the DID service: the DIDs of this tenant.
   engines.bus.serve(checkDid.subject, async (data, headers) => {
     const { did } = (data as { body: { did: string } }).body;
     return { ok: true, data: { exists: did === SENDER && JSON.stringify(headers).includes(ACME) } };

@@ -160,7 +160,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     return new Date(this.clock.now().getTime() + ms);
   }
 
-  /** What changed since the list was read leaves it dirty. */
+  /** Changes since the list was read leave it dirty. */
   private async postpone(list: StoredList, pauseMs: number): Promise<void> {
     await this.published.postpone(list, this.after(pauseMs));
     await this.lists.markPublished(list);
@@ -218,7 +218,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     await this.lists.markPublished(list);
   }
 
-  /** As credentials with Data Integrity proofs name it; the series has the name of the configuration. */
+  /** Name of the key for credentials with Data Integrity proofs; the series has the name of the configuration. */
   private async namedSigner({ tenantId, tokenType, signer }: StoredList): Promise<ListSigner> {
     if (tokenType !== 'bitstring' || signer.kind !== 'pinnedKey') return signer;
     return { ...signer, verificationMethod: await this.proofMethods.find(tenantId, signer.verificationMethod) };

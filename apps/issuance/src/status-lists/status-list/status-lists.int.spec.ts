@@ -102,9 +102,9 @@ let services: RunningServices;
 let client: ServiceClient;
 /** Milliseconds the clock is ahead. */
 let ahead = 0;
-/** Of the DID. */
+/** Id of the DID's key. */
 let didKeyId = '';
-/** That dids reserves. */
+/** DID that dids reserves. */
 let did = DID;
 
 let ids = 0;
@@ -215,7 +215,7 @@ const tokens = () => services.app.get(PublishedListsReadModel, { strict: false }
 const publisher = () => services.app.get(PublishStatusLists, { strict: false });
 const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);
 
-/** What the holder of the shard's lease does each second; it may be doing so. */
+/** The holder of the shard's lease does this each second; it may be doing so. */
 const publishNow = (listId: string): Promise<unknown> =>
   publisher()
     .publishShard(shardOf(listId), { isHeld: true })
@@ -318,7 +318,7 @@ describe('indexes', () => {
     const listIds = new Set<string>();
     let given = 0;
     for (let round = 0; round < 4; round++) {
-      // What processes of an earlier round have claimed and not used is wasted.
+      // Indexes that processes of an earlier round have claimed and not used are wasted.
       const processes = [replica(), replica(), replica()];
       const wanted = processes.flatMap((process) =>
         Array.from({ length: 60 }, (_, n) => process.allocate(tenantOf(tenantId), series, 1 + (n % 10))),
@@ -841,7 +841,7 @@ describe('a status list', () => {
       const read = (await lists().find(key))!;
       await useList(tenantId);
       await published(tenantId, key.listId, (token) => token !== first);
-      // Of no shard, so that only the test publishes it.
+      // The list is of no shard, so that only the test publishes it.
       const { db } = lists().running;
       const row = { tenant_id: tenantId, list_id: key.listId };
       const update = db.updateTable('issuance_status_lists').where((column) => column.and(row));
@@ -888,7 +888,7 @@ describe('a status list', () => {
 
   describe('that is one too many', () => {
     const limitText = 'A tenant can have at most 1000 open status lists, and this configuration needs another one';
-    /** Of other series of the tenant. */
+    /** Inserts lists of other series of the tenant. */
     const insertLists = (tenantId: string, count: number, more: object = {}) =>
       lists()
         .running.db.insertInto('issuance_status_lists')
@@ -920,7 +920,7 @@ describe('a status list', () => {
       expect((await refusal(update(true))).message).toBe(limitText);
       await update(false);
       expect(await lists().countOpen(tenantId, 2000)).toBe(1000);
-      // Those of the series that is open, and of other tenants, are not affected.
+      // Lists of the series that is open, and of other tenants, are not affected.
       did = DID;
       await configure(tenantId, { type: 'Third' });
       await configure(newId());
@@ -1265,7 +1265,7 @@ describe('while the tenant has lost the domain of the issuer', () => {
       await published(tenantId, listId, isMasked);
       const { state } = await engines.streams.load(issuedCredential, issuedCredentialStream(tenantId, ids[2]!));
       expect(state).toMatchObject({ listed: { status: 'suspended' } });
-      // What is signed under the tenant's own address does not depend on the domain.
+      // Tokens that are signed under the tenant's own address do not depend on the domain.
       expect(statuses(await published(tenantId, firstList(tenantId))).some((status) => status !== 0)).toBe(false);
 
       // A status may change, and is published once the domain is verified again.
@@ -1501,7 +1501,7 @@ describe('a status list of mobile documents', () => {
     expect((await of<PageOf<unknown>>(listDocumentSigners, tenantId)).data).toEqual([]);
     const signer = await of<StatusListSigner>(retrieveStatusListSigner, tenantId, { params: { id: signers[0]!.id } });
     expect(signer).toEqual(signers[0]);
-    // Those of managed IACAs are automatic.
+    // Signers of managed IACAs are automatic.
     const managed = of(createStatusListSigner, tenantId, { body: { iacaId: iaca.id } });
     expect((await refusal(managed)).details).toMatchObject([{ param: 'iacaId' }]);
     const deleted = of(deleteStatusListSigner, tenantId, { params: { id: signer.id } });

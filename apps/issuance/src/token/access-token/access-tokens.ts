@@ -21,7 +21,7 @@ const BEFORE_EVERY_END = new Date(0);
 export interface AuthorizedSession {
   stream: string;
   tokenId: string;
-  /** As stored now. */
+  /** State that is stored now. */
   loaded: Loaded<IssuanceSessionState>;
   session: RedeemedSession;
   /** In a state loaded later. @throws AppError 401 */

@@ -122,7 +122,7 @@ export class ExchangeToken {
       issuanceSession,
       stream,
       loaded,
-      // Of two concurrent redemptions of one code, the second conflicts and then finds a redeemed session.
+      // The second of two concurrent redemptions of one code conflicts, and then finds a redeemed session.
       (current) => {
         const decided = exchangeCode(current, wanted, factsOf(current));
         const outcome = outcomeOf(decided);

@@ -17,7 +17,7 @@ export interface WalletClient {
   proof?: DpopProof;
   /** Thumbprint of the key that the wallet's provider attests. */
   instanceJkt?: string;
-  /** What the proofs of the request spend, in one call of the guard (ADR 0089). */
+  /** Values that the proofs of the request spend, in one call of the guard (ADR 0089). */
   spends: SingleUseValue[];
   /** The refusal when one of them was used before. */
   used(): AppError;
