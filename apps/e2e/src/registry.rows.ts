@@ -62,7 +62,7 @@ interface Things {
   jwtVc: string;
   /** Its issuances are approved. */
   approvedJwtVc: string;
-  /** Of that configuration. */
+  /** Deferral of that configuration. */
   deferral: string;
   webSemantic: string;
   webSemanticCredential: string;
@@ -76,7 +76,7 @@ interface Things {
   compactCredential: string;
   compactSemanticCredential: string;
   mobileCredential: string;
-  /** Of the mobile credential; it has a token. */
+  /** List of the mobile credential; it has a token. */
   statusList: string;
   statusListConfiguration: string;
   wallet: string;
@@ -84,7 +84,7 @@ interface Things {
   /** Has a root certificate. */
   attestedWallet: string;
   offer: string;
-  /** Of the authorization code flow. */
+  /** Offer of the authorization code flow. */
   storedOffer: string;
   user: string;
   webhook: string;
@@ -94,10 +94,10 @@ interface Things {
   member: string;
   iaca: string;
   unmanagedIaca: string;
-  /** Of the unmanaged IACA, without a certificate. */
+  /** Signer of the unmanaged IACA, without a certificate. */
   documentSigner: string;
   statusListSigner: string;
-  /** Who keeps the key of the unmanaged IACA. */
+  /** Owner of the key of the unmanaged IACA. */
   customer: CustomerIaca;
 }
 
@@ -591,13 +591,13 @@ const storedOfferOf = async (api: TenantApi, configurationId: string): Promise<s
 const freshOffer = async ({ tenant, own }: World) =>
   expectStatus(await tenant.api.offers.create({ credentials: [own.jwtVc], claims: { given_name: 'Ada' } }), 200);
 
-/** Of the offer by reference. */
+/** Reference in the address of a new offer. */
 const freshReference = async (world: World): Promise<string> =>
   new URL((await freshOffer(world)).qrUrl).pathname.split('/').at(-2)!;
 
 const freshUser = async ({ tenant }: World) => expectStatus(await tenant.api.users.create(), 201).id;
 
-/** Whose credential the platform has recorded. */
+/** Id of a user whose credential the platform has recorded. */
 const userWithCredential = async (world: World): Promise<string> => {
   const { userId, uri } = await freshOffer(world);
   await wallet.collect(uri);
@@ -713,7 +713,7 @@ const notificationRow: Row = {
   }),
 };
 
-/** What only CWTs have. */
+/** Rows that only CWTs have. */
 const compactRows = (
   profile: 'compact' | 'compact-semantic',
   thing: 'compact' | 'compactSemantic',

@@ -44,7 +44,7 @@ const PAR = '/v1/oauth/par';
 const TOKEN = '/v1/oauth/token';
 const CREDENTIAL = '/v1/openid/credential';
 const NAMESPACE = 'org.example.refused';
-/** Of a public client. */
+/** Proofs of a public client. */
 const NONE: SentProofs = { attestation: null, pop: null, dpop: null };
 
 let provider: OpenIdProvider;
@@ -160,7 +160,7 @@ const CODE_REFUSED = refused(400, 'invalid_grant', 'the code is not valid');
 const tokenRefused = (scheme: 'Bearer' | 'DPoP', description = 'the access token is not valid', headers: object = {}) =>
   refused(401, 'invalid_token', description, { ...challengeOf(scheme, 'invalid_token', description), ...headers });
 
-/** Of an answer to a browser: a page, or a redirection to the wallet. */
+/** Members of an answer to a browser: a page, or a redirection to the wallet. */
 const shown = async (answer: Response) => {
   const { status, headers } = answer;
   const all = { status, caching: headers.get('cache-control'), referrer: headers.get('referrer-policy') };
@@ -655,7 +655,7 @@ const withHeader = (jws: string, change: object) =>
   [encoded({ ...decodeProtectedHeader(jws), ...change }), ...jws.split('.').slice(1)].join('.');
 
 describe('a DPoP proof', () => {
-  /** Of a token that is bound to the key of `wallet`. */
+  /** Access token that is bound to the key of `wallet`. */
   let token: string;
   beforeAll(async () => {
     token = await boundToken();
@@ -663,7 +663,7 @@ describe('a DPoP proof', () => {
 
   interface Endpoint {
     path: string;
-    /** Of an accepted request, and of one whose proof is refused. */
+    /** Statuses of an accepted request, and of one whose proof is refused. */
     statuses: [accepted: number, refused: number];
     prove(change?: JwtChange): Promise<string>;
     send(dpop: string): Promise<Answer<OAuthFault>>;

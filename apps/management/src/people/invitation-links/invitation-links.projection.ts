@@ -80,7 +80,7 @@ export const invitationLinks: Projection<InvitationLinkTables> = {
   },
 };
 
-/** Of one person, or of the whole tenant. */
+/** Ends the links of one person, or of the whole tenant. */
 const end = async (
   trx: Transaction<InvitationLinkTables>,
   status: InvitationStatus,
