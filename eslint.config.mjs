@@ -275,12 +275,7 @@ export default tseslint.config(
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
-    // Not yet clean: the ignored files.
     files: ['**/*.{mjs,js}', '{libs,apps}/*/src/**/*.ts', 'bench/**/*.ts', 'deploy/**/*.ts'],
-    ignores: [
-      ...['apps/issuance/**', 'libs/read-model/**', 'apps/management/src/**/*.{projection,read-model}.ts'],
-      'apps/e2e/src/{wallet-refusals*,registry*}{,/**}',
-    ],
     plugins: { attestry },
     rules: { 'attestry/comment-subject': 'error' },
   },
