@@ -186,7 +186,7 @@ const useCasesApart = importRule(
   },
 );
 
-/** What contracts list as formats and profiles, and what the files of the single formats export there. */
+/** Formats and profiles that contracts list, and what the files of the single formats export there. */
 const contractsOfFormats = join(import.meta.dirname, 'libs/contracts/src/issuance/formats');
 const [, profiles] = /^export const PROFILES = \{([^}]*)\}/m.exec(readFileSync(`${contractsOfFormats}.ts`, 'utf8'));
 const formatNames = new Set([...profiles.matchAll(/[\w+-]{2,}/g)].map(([name]) => name));
@@ -258,15 +258,56 @@ const fewCollaborators = {
   }),
 };
 
+/** First words of a comment that begins in the middle of a sentence. */
+const FRAGMENT = /^[\s*]*(Of|What|Those|As|That|Whom|Whose|Which|Who|Also|Or|And|So|Like|Than|Too)\b/i;
+const DIRECTIVE = /^\s*(?:eslint-|prettier-ignore|@\w)/;
+/** Successive `//` lines are one comment, unless the line before is a directive. */
+const continues = (comment, before) =>
+  before?.type === 'Line' &&
+  before.loc.start.line === comment.loc.start.line - 1 &&
+  before.loc.start.column === comment.loc.start.column &&
+  !DIRECTIVE.test(before.value);
+const commentSubject = {
+  meta: {
+    type: 'suggestion',
+    schema: [],
+    messages: { fragment: "A comment begins with the subject of its sentence, not with '{{word}}' (CONTRIBUTING)." },
+  },
+  create: (context) => ({
+    Program() {
+      const comments = context.sourceCode.getAllComments();
+      for (const [index, comment] of comments.entries()) {
+        const [, word] = FRAGMENT.exec(comment.value) ?? [];
+        if (word !== undefined && !(comment.type === 'Line' && continues(comment, comments[index - 1])))
+          context.report({ loc: comment.loc, messageId: 'fragment', data: { word } });
+      }
+    },
+  }),
+};
+
 function inRepository(file) {
   return relative(import.meta.dirname, file).replaceAll('\\', '/');
 }
+
+const attestry = {
+  rules: {
+    'stay-in-package': stayInPackage,
+    'use-cases-apart': useCasesApart,
+    'formats-apart': formatsApart,
+    'comment-subject': commentSubject,
+  },
+};
 
 export default tseslint.config(
   {
     ignores: ['**/dist/', '**/node_modules/', '.nx/', 'tmp/', 'coverage/', '.attestry/', 'libs/testing/src/interface/'],
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  {
+    files: ['**/*.{mjs,js}', '{libs,apps}/*/src/**/*.ts', 'bench/**/*.ts', 'deploy/**/*.ts'],
+    plugins: { attestry },
+    rules: { 'attestry/comment-subject': 'error' },
+  },
   {
     files: ['**/*.{mjs,js}'],
     extends: [tseslint.configs.base],
@@ -292,6 +333,7 @@ export default tseslint.config(
         },
       },
     },
+    plugins: { '@nx': nx, attestry },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       eqeqeq: 'error',

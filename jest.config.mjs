@@ -16,7 +16,7 @@ const onePlatform = {
   globals: { platformMode: 'embedded' },
   ...tearDown,
 };
-/** What starts before the specs of a project. */
+/** Settings of projects for which something starts before their specs. */
 const settings = {
   'int-postgres': {
     globalSetup: '<rootDir>/scripts/jest/postgres-setup.mjs',

@@ -21,7 +21,7 @@ if (isPackageInstalled('commander')) {
   process.exit(await runCommandLine(words));
 }
 await describeWithoutPackages(own.find((it) => commandNames().includes(it)));
-// As with the packages: no command is wrong usage.
+// A call without a command is wrong usage, with the packages and without them.
 if (own.length === 0) process.exitCode = 2;
 
 /** Help before the first installation: help changes nothing, so it does not install the package that formats it. */

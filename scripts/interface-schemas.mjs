@@ -1,4 +1,4 @@
-// What generators of clients need of the schemas in an interface definition.
+// Requirements of client generators on the schemas in an interface definition.
 
 /** Parts of an OpenAPI document whose values are no schemas. */
 const VALUES = new Set(['example', 'examples', 'default', 'const', 'enum']);

@@ -22,7 +22,7 @@ const faults = subjects().flatMap(({ commit, subject }) => {
 for (const fault of faults) console.error(fault);
 process.exit(faults.length > 0 ? 1 : 0);
 
-/** Those of the history that is there, except merges: none in an archive without `.git`, few in a shallow clone. */
+/** Subjects of the available history, except merges: none in an archive without `.git`, few in a shallow clone. */
 function subjects() {
   if (!existsSync(join(folder, '.git'))) return [];
   const words = ['log', '--no-merges', `--since=${SINCE}`, '--format=%h %s'];

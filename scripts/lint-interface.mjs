@@ -46,7 +46,7 @@ for (const name of ['management', 'tenant']) {
 }
 process.exit(faults > 0 ? 1 : 0);
 
-/** What a reader needs of each operation: its resource, its security and roles, and examples of its body and of its response. */
+/** Parts of each operation that a reader needs: its resource, its security and roles, and examples of its body and of its response. */
 function faultsOf(operation, tags, schemes) {
   const { description = '', security, requestBody, responses } = operation;
   const bodies = Object.entries(requestBody?.content ?? {});

@@ -8,7 +8,7 @@ const run = (command) => ({
   executor: 'nx:run-commands',
   options: { command: `node ${command}`, cwd: '{workspaceRoot}' },
 });
-// As scripts/commands/test.mjs runs them.
+// Arguments that scripts/commands/test.mjs uses too.
 const workers = {
   e2e: '--maxWorkers=2',
   cluster: '--maxWorkers=2',

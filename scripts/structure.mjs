@@ -24,7 +24,7 @@ const WIDEST = 160;
 const README_LINES = 120;
 const faults = [];
 const imports = new Map();
-/** What each folder holds. */
+/** Files and folders in each folder. */
 const contents = new Map();
 
 for (const file of new Set(listed.split('\0'))) {

@@ -3,7 +3,7 @@
 export const minute = 60_000;
 // More than two on two cores: these wait for engines and timers as much as they compute.
 const quick = ['--maxWorkers=4', '--workerIdleMemoryLimit=768MB'];
-/** What one Jest run has; the group `standard` is `npm test`, which alone proves the statements of the specifications. */
+/** Jest runs; the group `standard` is `npm test`, which alone proves the statements of the specifications. */
 export const suites = [
   { name: 'quick', group: 'standard', projects: ['unit', 'contracts', 'int'], args: quick, limit: 15 * minute },
   { name: 'e2e', group: 'standard', projects: ['e2e'], args: ['--maxWorkers=3'], limit: 15 * minute },

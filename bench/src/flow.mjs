@@ -140,7 +140,7 @@ const issueOne = async (http, tenant, configurationId, key) => {
   if (credentials.length !== 1) throw new Error('no credential');
 };
 
-/** What a wallet does again and again: collects a credential of a format in the plain flow or in its own, or only requests nonces. */
+/** One round of a wallet: collects a credential of a format in the plain flow or in its own, or only requests a nonce. */
 export const runOnce = (http, tenant, what, key) =>
   typeof what === 'function'
     ? what(http, tenant, key)

@@ -83,7 +83,7 @@ const secondsOf = (date) => date.getTime() / 1000;
 
 /** One credential by the format's module, as the credential endpoint calls it. */
 const byModule = (name) => {
-  // What is made here needs no look-ups.
+  // Credentials that are made here need no look-ups.
   const format = new FORMAT_CLASSES[name]();
   const configuration = {
     ...{ status: 'active', id: 'bench', format: name, createdAt: time.toISOString(), version: 1 },

@@ -99,7 +99,7 @@ const randomEntries = (listIds, count) => {
   return (n) => ({ listId: listIds[Math.floor(entries[n] / LIST_SIZE)], index: entries[n] % LIST_SIZE });
 };
 
-/** As the projection leaves them after that many changes; how many are INVALID in each list. */
+/** Leaves the lists as the projection would after that many changes. @returns how many entries are INVALID in each list */
 const revokeAtRandom = (id, count) => {
   const db = new DatabaseSync(join(folder, 'read-models.db'), { timeout: 10_000 });
   const tables = db
@@ -133,7 +133,7 @@ const count = (status, token) => {
   return found;
 };
 
-/** As many credentials for each session. */
+/** Number of credentials for each session. */
 const OF_SESSION = 100;
 
 /** The events that the credential endpoint appends, with the credentials of several requests in one session. */

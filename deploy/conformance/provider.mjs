@@ -54,7 +54,7 @@ const provider = new Provider(issuer, {
   cookies: { keys: [randomBytes(16).toString('hex')] },
 });
 provider.proxy = values.issuer !== undefined;
-// Those of the command line, also with http on this machine.
+// Redirect URIs are those of the command line, also with http on this machine.
 provider.Client.prototype.redirectUriAllowed = (uri) => values.callback.includes(uri);
 
 const page = `<!doctype html>

@@ -19,7 +19,7 @@ import {
 import { nodeCommand } from './node-command.js';
 
 const URLS = { redis: 'REDIS_URL', database: 'DATABASE_URL', eventStore: 'EVENTSTORE_URL' };
-/** What each service is given beside NATS. */
+/** Settings that each service gets beside NATS. */
 const SERVICES: Record<string, string[]> = Object.fromEntries(
   Object.entries(PARTICIPANTS).map(([name, { engines }]) => [name, engines.map((engine) => URLS[engine])]),
 );
@@ -124,7 +124,7 @@ const callsTheWorld = (which: string, service: string) => {
   return service in CALLS || (service in CALLS_IF && which === 'production');
 };
 
-/** What {@link inspectConfig} finds in a pod with this environment and these volumes, for engines at an address of the cluster. */
+/** Runs {@link inspectConfig} for a pod with this environment and these volumes, for engines at an address of the cluster. */
 const expectAccepted = async (manifests: Manifest[], workload: Manifest) => {
   const folder = mkdtempSync(join(tmpdir(), 'attestry-pod-'));
   try {
@@ -654,7 +654,7 @@ else
     describe('every secret setting', () => {
       const secrets = Object.values(SETTINGS).flatMap(({ env, secret }) => (secret ? [env] : []));
       const minimal = VARIANTS['minimal']!;
-      /** Those that the chart takes from the Secret with dedicated values. */
+      /** Settings that the chart takes from the Secret with dedicated values. */
       const BY_VALUES: Record<string, string[]> = {
         NATS_PASSWORD: [],
         DATABASE_URL: [],

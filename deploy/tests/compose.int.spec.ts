@@ -53,7 +53,7 @@ const values = Object.fromEntries(
     ),
 ) as Record<string, string>;
 
-/** As Compose fills variables in: `${NAME:-default}` and `${NAME:?message}`. */
+/** Compose fills variables in the same way: `${NAME:-default}` and `${NAME:?message}`. */
 const filled = (value: string) =>
   value.replace(/\$\{([A-Z_]+):([-?])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
     const found = values[name] || (kind === '-' ? rest : undefined);
@@ -66,7 +66,7 @@ const environmentOf = (service: string) =>
 describe('docker-compose.yml', () => {
   it('fits the schema of the Compose specification', () => {
     const off = Object.fromEntries(
-      // What is left is the schema, doubled names and ports, ports of every interface, and images without a version.
+      // The other rules check the schema, doubled names and ports, ports of every interface, and images without a version.
       [
         'no-build-and-image',
         'no-quotes-in-volumes',

@@ -68,7 +68,7 @@ async function parse(words) {
 
 const lineOf = ({ message }) => message.replace(/^error: /, '').replaceAll('\n', ' ');
 
-/** What commander throws, with the similar name that it finds. */
+/** Error of commander, with the similar name that it finds. */
 function thrownBy(run) {
   try {
     run();

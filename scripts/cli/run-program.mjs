@@ -48,7 +48,7 @@ function documentOf(out, exitCode, last) {
   try {
     return JSON.parse(out);
   } catch {
-    // What a program prints for people is still shown, but is not the document.
+    // Output for people is still shown, but is not the document.
     if (out.trim()) note(out.trimEnd());
     return exitCode === 0 ? { ok: true } : { ok: false, error: last };
   }

@@ -6,7 +6,7 @@ import { root } from '../setup.mjs';
 const LEAST_PERCENT = 90;
 const isTest = /\.(spec|contract|spec-fixture)\.ts$/;
 
-/** What wallets present and are answered, besides the checks. */
+/** Modules for what wallets present and receive, besides the checks. */
 const PROTOCOL = [
   'authorization-details',
   'authorization-server-metadata',
@@ -38,7 +38,7 @@ const PROTOCOL = [
   'wallet-records',
 ];
 
-/** What is mutated, as globs, and the tests that run besides the unit tests of the same packages. */
+/** Mutated files, as globs, and the tests that run besides the unit tests of the same packages. */
 const areas = {
   decisions: { files: ['apps/*/src/**/*.decisions.ts'] },
   checks: {

@@ -69,7 +69,7 @@ export default {
   },
 };
 
-/** As the platform derives it from its settings. */
+/** The platform derives it from its settings in the same way. */
 const defaultIssuer = ({ PORT, BASE_DOMAIN, PUBLIC_SCHEME }) =>
   `${PUBLIC_SCHEME || 'http'}://auth.${BASE_DOMAIN || `localhost:${PORT || 8080}`}/people`;
 

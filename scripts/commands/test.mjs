@@ -108,7 +108,7 @@ async function runJest(suite, projects, { patterns, rest }, cli) {
     join(root, 'scripts', 'jest.mjs'),
     ...['--selectProjects', ...projects],
     ...suite.args,
-    // What libraries print in passing tests would hide what failed.
+    // Output of libraries in passing tests would hide what failed.
     '--silent',
     ...['--json', `--outputFile=${outputFile}`, '--passWithNoTests'],
     ...['--reporters=default', `--reporters=${join(root, 'scripts', 'running-files-reporter.mjs')}`],

@@ -1,4 +1,4 @@
-// What Jest wants of a test environment where test-runner.mjs runs the tests: there is no context beside that of the process.
+// Test environment for Jest where test-runner.mjs runs the tests: there is no context beside that of the process.
 import { ModuleMocker } from 'jest-mock';
 
 export default class ProcessEnvironment {

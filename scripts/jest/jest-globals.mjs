@@ -1,4 +1,4 @@
-// What spec files import from `@jest/globals`, a package that can be loaded only within Jest: its mocks and timers, in this process.
+// Mocks and timers for this process. Spec files import them from `@jest/globals`, a package that can be loaded only within Jest.
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 

@@ -1,4 +1,4 @@
-// What the global setups of a Jest run have started, for its global teardown.
+// Processes that the global setups of a Jest run have started, for its global teardown.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt, root } from '../setup.mjs';

@@ -166,7 +166,7 @@ function testsOf({ children }) {
   );
 }
 
-/** As Jest's circus writes it: titles from the outermost block on. */
+/** The form is that of Jest's circus: titles from the outermost block on. */
 function nameOf(test) {
   const titles = [];
   for (let at = test; at.parent; at = at.parent) titles.unshift(at.name);

@@ -18,7 +18,7 @@ let provider: OpenIdProvider;
 let tenant: TenantUnderTest;
 /** Without a provider. */
 let other: TenantUnderTest;
-/** What is replaced, by the path that it is created at. */
+/** Replaced resources, by the path that each is created at. */
 const existing = new Map<string, { of: TenantUnderTest; id: string }>();
 
 /** With everything that must stay as it is, and parameters that only the issuer may set. */

@@ -27,16 +27,16 @@ import {
 } from '@attestry/testing';
 
 const WALLET = 'wallet.example';
-/** Of a wallet that the issuer does not know: the browser approves the consent page. */
+/** Redirect URI of a wallet that the issuer does not know: the browser approves the consent page. */
 const BACK = 'https://wallet.example/back';
-/** Also registered. */
+/** Registered too. */
 const OWN_SCHEME = 'example-wallet://back?kept=1';
 
 let platform: PlatformAddresses;
 let management: ManagementApi;
 let provider: OpenIdProvider;
 let tenant: TenantUnderTest;
-/** Of the tenant: web-semantic, and a jwt-vc one. */
+/** Configurations of the tenant: web-semantic, and a jwt-vc one. */
 let course: string;
 let pass: string;
 let scope: string;
@@ -129,11 +129,11 @@ const requestAuthorization = async (query: URLSearchParams, at = tenant) => {
     status: answer.status,
     headers: answer.headers,
     location: location === null ? undefined : new URL(location),
-    /** Of a refusal that is shown on a page. */
+    /** Error of a refusal that is shown on a page. */
     error: errorOnPage(text),
   };
 };
-/** Of the same request. */
+/** Pushes the same request. */
 const push = (more: Record<string, string | undefined> = {}): Promise<Answer<Record<string, string>>> =>
   new ApiClient(tenant.url).request('POST', '/v1/oauth/par', { body: authorizationQuery(more) });
 const errorOnPage = (page: string): string | undefined => /<dd>([a-z_]+)<\/dd>/.exec(page)?.[1];

@@ -11,10 +11,10 @@ const MANAGEMENT_CLIENT = { client_id: 'm'.repeat(32), client_secret: 's'.repeat
 const UNKNOWN = /client_id must be the one of a wallet that is registered with this issuer/;
 
 let platform: PlatformProcess;
-/** Of the tenant. */
+/** Access token of the tenant. */
 let token: string;
 
-/** Like a proxy that terminates TLS: plain HTTP to the gateway, with the public Host. */
+/** Sends requests like a proxy that terminates TLS: plain HTTP to the gateway, with the public Host. */
 const send = (method: string, host: string, path: string, more: { token?: string; body?: object } = {}) =>
   new Promise<{ status: number; headers: Record<string, string>; text: string }>((resolve, reject) => {
     const body = more.body && JSON.stringify(more.body);

@@ -172,7 +172,7 @@ describe('npx attestry', () => {
 
 describe('npx attestry sign-in at a provider of its own', () => {
   const form: Record<string, string>[] = [];
-  /** As its discovery document says it (RFC 9207 §3). */
+  /** Value in its discovery document (RFC 9207 §3). */
   let supported: boolean | undefined;
   let failure: Record<string, string | undefined> | undefined;
   const provider = createHttpServer((request, response) => {
@@ -390,7 +390,7 @@ describe('a port that is in use', () => {
 describe('npm start', () => {
   it('prints one document with --json when it is ready, and stops when the shell that npm started is killed', async () => {
     const env = { ...ownEnvironment(), npm_lifecycle_event: 'start', DATA_DIR: join(folder, 'started'), PORT: '0' };
-    // As npm does: a shell that does not forward signals.
+    // npm starts such a shell, which does not forward signals.
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${script}" start --json; true`], {
       cwd: folder,
       env,

@@ -99,7 +99,7 @@ const settingsOf = ({ plans }: Made, name: string) =>
 
 /** One for all: the provider asks although it knows the browser. */
 const browser = new RedirectBrowser();
-/** As the suite's browser does: its first entry that matches, whose task clicks an element of the page by its id. */
+/** The suite's browser does the same: its first entry that matches, whose task clicks an element of the page by its id. */
 const visit = async (url: string, entries: BrowserEntry[], callback: string): Promise<URL> => {
   const matches = (pattern: string, at: string) => pattern.endsWith('*') && at.startsWith(pattern.slice(0, -1));
   const { tasks } = entries.find(({ match }) => matches(match, url))!;

@@ -249,7 +249,7 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
       domain.filter(({ type }) => type === 'CredentialRecorded').map(({ data }) => data['credentialId']),
     );
     expect(issued.filter(({ data }) => !recorded.has(data['credentialId']))).toEqual([]);
-    // Of the last start only: every earlier end was noticed. That of the last process is read with the next start.
+    // Only recorders of the last start are open: every earlier end was noticed. That of the last process is read with the next start.
     const recorders = projected
       .get('operation_recorders')!
       .map((row) => JSON.parse(row) as { participant: string; closed_at: string | null })

@@ -24,7 +24,7 @@ import {
 import { decodeProtectedHeader, importJWK, jwtVerify, type JWK } from 'jose';
 import { closeSurroundings, openSurroundings } from './surroundings.js';
 
-/** Like a customer's proxy: sends the request to the gateway with the Host of the custom domain. */
+/** Documents that a customer's proxy forwards to the gateway, with the Host of the custom domain. */
 const DOCUMENTS = [
   '/.well-known/did.json',
   '/.well-known/did-configuration',

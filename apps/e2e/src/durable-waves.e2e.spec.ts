@@ -18,7 +18,7 @@ import {
 import { makeHolder, makeProof } from './crash/wallet-proof.js';
 import { makeIssuer, type Issuer } from './journey.js';
 
-/** What follows an earlier request is stored within this time. */
+/** Consequences of an earlier request are stored within this time. */
 const QUIET_MS = 1500;
 const TEST_MS = 60_000;
 

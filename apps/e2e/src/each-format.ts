@@ -17,7 +17,7 @@ export type Mappings = Record<string, { mapFrom?: string; defaultValue?: unknown
 interface IssuedCredential {
   credential: string | Values;
   key: HolderKey;
-  /** Of the credential configuration, as it was given. */
+  /** Type in the request for the credential configuration. */
   type: string;
 }
 
@@ -30,7 +30,7 @@ interface TestedFormat {
   claimsOf(issued: IssuedCredential, iaca: string): Promise<Values>;
 }
 
-/** Of the elements of mobile documents. */
+/** Namespace of the elements of mobile documents. */
 export const NAMESPACE = 'org.example.elements.1';
 
 const docType = (type: string) => `org.example.${type}`;

@@ -166,7 +166,7 @@ describe('a deleted tenant', () => {
     expectStatus(await management.tenants.delete(tenant.id), 204);
 
     await waitUntil(async () => (await tenant.api.dids.list()).status === 404, { timeoutMs: WITHIN_MS });
-    // As a host that no tenant ever had.
+    // A host that no tenant ever had gets the same answer.
     const { body: gone } = await new ApiClient(platform.tenantUrl('nobody')).request('GET', '/v1/dids');
     expect(gone).toMatchObject({ code: 'NotFound' });
     const wire = new ApiClient(tenant.url);

@@ -25,7 +25,7 @@ import { EachFormat, FORMATS, inEachFormat, type Mappings } from './each-format.
 
 /** Numbers that would be signed with another value. */
 const INEXACT = ['12345678901234567891', '1e400', '0.1000000000000000055', '9007199254740993'];
-/** Of the same value as the shortest text of their double. */
+/** Numbers with the same value as the shortest text of their double. */
 const EXACT = { one: '1.0', hundred: '1e2', tenth: '0.1', zero: '-0', large: '1E+2' };
 const MSG =
   'must be a number that a double represents exactly, such as 1.5 or 9007199254740991: send a longer one as text';

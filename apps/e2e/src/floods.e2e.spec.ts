@@ -117,7 +117,7 @@ describe('a flood of refused calls of a known client', () => {
       new ApiClient(tenant.url).request('GET', `/v1/oauth/authorize?${parameters({ scope: 'no_such_scope' })}`, {}),
     );
     await Promise.all(authorizations);
-    // Also what is not a minute old is written when the process stops.
+    // Counts that are not a minute old are written too when the process stops.
     await platform.end();
     await platform.restart();
     for (const [prefix, repeated] of [

@@ -207,7 +207,7 @@ describe('while the profile is haip', () => {
     await switchOff();
     const preAuthorized = expectStatus(await tenant.api.offers.create({ credentials: [sdJwt] }), 200) as Addresses;
     const ofDrafts = [...ofHaip, 'credentials'].sort();
-    // What is by reference follows the profile.
+    // Offers by reference follow the profile.
     for (const offer of offers) expect(await membersOf(offer)).toEqual([ofHaip, ofDrafts]);
     expect(await membersOf(preAuthorized)).toEqual([ofDrafts, ofDrafts]);
     const ofDefault = await read('/.well-known/openid-credential-issuer');

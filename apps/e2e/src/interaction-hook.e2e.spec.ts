@@ -205,7 +205,7 @@ describe('the settings of the interaction hook', () => {
       200,
     );
     expect(rest.interactionHook).toEqual({ ...masked, claims: ['email'] });
-    // What was read can be sent back.
+    // A hook that was read can be sent back.
     expect(await change({ ...masked, sessionTimeoutInSec: 60 })).toEqual({ ...masked, sessionTimeoutInSec: 60 });
     expect(await change({ sessionTimeoutInSec: null, disabled: true })).toEqual({ ...masked, disabled: true });
     const renewed = (await change({ secret: null, disabled: null }))!;

@@ -156,7 +156,10 @@ const suite = 'e2e: /docs in a browser';
 const missing = chromiumPath() === undefined ? 'Chromium is not installed (Debian: apt install chromium)' : undefined;
 if (missing !== undefined) skipSuite(suite, missing);
 
-/** As one process: the page is made of files of the gateway, which are compared above in both modes, and of calls that other specs make. */
+/**
+ * One process is enough: the page is made of files of the gateway, which are compared above in both modes, and of calls that other specs
+ * make.
+ */
 const describeBrowser = () => {
   const SHOWN_MS = 60_000;
   let browser: Browser;
@@ -243,7 +246,7 @@ const describeBrowser = () => {
     const retrieved = await tryOut(page, 'DIDs-retrieveDid');
     await filled(retrieved, 'tr[data-param-name="id"] input', did);
     expect(await execute(retrieved)).toMatch(/^200/);
-    // What is deleted is chosen by the person.
+    // The person chooses what is deleted.
     const deleted = await tryOut(page, 'DIDs-deleteDid');
     expect(await deleted.locator('tr[data-param-name="id"] input').inputValue()).toBe('');
 

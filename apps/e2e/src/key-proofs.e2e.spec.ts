@@ -23,7 +23,7 @@ const HIGH = { key_storage: ['iso_18045_high'], user_authentication: ['iso_18045
 let tenant: TenantUnderTest;
 let other: TenantUnderTest;
 let attester: WalletProvider;
-/** Of certificates of holders. */
+/** Issues certificates of holders. */
 let registrar: WalletProvider;
 let attested: string;
 let certified: string;

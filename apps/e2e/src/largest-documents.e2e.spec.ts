@@ -34,7 +34,7 @@ const BACK = 'https://wallet.example/back';
 const NAMESPACE = 'org.example.largest.1';
 const DOC_TYPE = 'org.example.largest';
 
-/** Of a request or of claims as JSON, beside the text in them. */
+/** Size of a request or of claims as JSON, beside the text in them. */
 const beside = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /** 384 KiB, of which 16 KiB are beside the claims: the claims as JSON, and as JSON in base64url. */
@@ -67,7 +67,7 @@ interface Engines {
   stop(): Promise<void>;
 }
 
-/** What is documented as a limit is reached, and not exceeded by a byte. */
+/** Documented limits are reached, and not exceeded by a byte. */
 const describeLargest = (name: string, startEngines: () => Promise<Engines>): void =>
   describe(`the largest documents: ${name}`, () => {
     let engines: Engines;
@@ -263,7 +263,7 @@ const describeLargest = (name: string, startEngines: () => Promise<Engines>): vo
         await verifyPortrait(credential, key);
       };
       await collectSet(uri);
-      // Those of an offer for one person are encrypted twice.
+      // Claims of an offer for one person are encrypted twice.
       const { id: userId } = await waitUntil(
         async () =>
           expectStatus(await tenant.api.users.search({ authenticationProvider: { subjectId: 'zoe' } } as never), 200)

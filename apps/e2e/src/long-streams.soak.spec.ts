@@ -88,7 +88,7 @@ describe(`a tenant whose streams hold ${LENGTH} events each`, () => {
       'pre-authorized_code': code,
     }),
   });
-  /** Of a response that does not exist. */
+  /** Notification of a response that does not exist. */
   const notification = ({ accessToken: token }: Streams): OperationParts => ({
     ...{ token, body: { notification_id: '11111111-1111-4111-8111-111111111111', event: 'credential_accepted' } },
   });
@@ -228,7 +228,7 @@ const matchConfigurations = async (fewer: TenantUnderTest, more: TenantUnderTest
   }
 };
 
-/** As after a release that folds states in another way. */
+/** A release that folds states in another way has no snapshots either. */
 const dropSnapshots = (dataDir: string): void => {
   const db = new DatabaseSync(join(dataDir, 'events.db'));
   db.exec('DELETE FROM snapshots');

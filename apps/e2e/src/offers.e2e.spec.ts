@@ -374,7 +374,7 @@ if (missing !== undefined) skipSuite(suite, missing);
   }, PLATFORM_START_MS);
   afterAll(() => browser?.close());
 
-  /** What an independent decoder reads from the pixels that Chromium draws. */
+  /** Text that an independent decoder reads from the pixels that Chromium draws. */
   const shown = async (url: string, accept: string): Promise<string | undefined> => {
     const answer = await imageOf(url, accept);
     const data = `data:${accept};base64,${Buffer.from(await answer.arrayBuffer()).toString('base64')}`;

@@ -18,7 +18,7 @@ import type { World } from './registry/world.js';
 const overHttp = OPERATIONS.filter(({ http }) => http !== undefined);
 /** A new list of the contract is among them. */
 const LISTS = overHttp.filter(({ http, response }) => Array.isArray(response) && http!.stream !== true);
-/** Those that have one entry here: of a deployment, of a tenant, of a signer, or of the user or webhook that the row makes. */
+/** Lists that have one entry here: of a deployment, of a tenant, of a signer, or of the user or webhook that the row makes. */
 const OF_ONE_ENTRY: readonly string[] = [
   'management.list-environments',
   'tenant-config.list-authentication-providers',

@@ -45,7 +45,7 @@ describeOnPostgres(
       await counter?.close();
     });
 
-    /** What was begun before ends first. */
+    /** Work that was begun before ends first. */
     const idle = () =>
       waitUntil(
         async () => {
@@ -81,7 +81,7 @@ describeOnPostgres(
       const all = trafficBetween(before, await counter.readAll(), 1);
       const counted = (performance.now() - start) / 1000;
       const withoutIdle = (kind: 'commits' | 'syncs' | 'statements') => all[kind] - still[kind] * counted;
-      /** As if flows came at the same pace on every machine. */
+      /** The pace of flows differs between machines, and is evened out. */
       const ofOne = (kind: 'commits' | 'syncs' | 'statements', ofFlow: number) =>
         ofFlow + Math.max(0, withoutIdle(kind) - ofFlow * FLOWS) / seconds / FLOWS_PER_SECOND;
       const [commits, syncs, statements] = [
@@ -92,7 +92,7 @@ describeOnPostgres(
       process.stderr.write(
         `    ${commits.toFixed(2)} commits, ${syncs.toFixed(2)} flushes, ${statements.toFixed(2)} statements; a flow took ${Math.round((seconds * 1000) / FLOWS)} ms\n`,
       );
-      // Of appends nothing depends on the time.
+      // The number of appends does not depend on the time.
       expect(all.appends / FLOWS).toBeCloseTo(APPENDS, 1);
       expect(all.streamReads).toBeLessThanOrEqual(READS * FLOWS + READS_PER_SECOND * counted);
       expect(commits).toBeLessThan(7);

@@ -17,9 +17,9 @@ const BACK = 'https://wallet.example/back';
 
 let provider: ProviderProcess;
 let tenant: TenantUnderTest;
-/** Whose key the provider does not know. */
+/** The provider does not know the key of this tenant. */
 let other: TenantUnderTest;
-/** Of the provider, by tenant. */
+/** Id of the provider, by tenant. */
 const ids = new Map<TenantUnderTest, string>();
 
 beforeAll(async () => {

@@ -554,7 +554,7 @@ describe('cursors', () => {
     expect(nextCursor).toEqual(expect.any(String));
     expect((await other.api.users.list({ limit: 1, cursor: nextCursor })).status).toBe(200);
     expect((await tenant.api.users.list({ limit: 1, cursor: nextCursor })).status).toBe(400);
-    // Those of another list are refused too.
+    // Cursors of another list are refused too.
     expect((await other.api.dids.list({ limit: 1, cursor: nextCursor })).status).toBe(400);
   });
 

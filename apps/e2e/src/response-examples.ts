@@ -19,7 +19,7 @@ const NAMES: Record<string, string> = {
   'person-': 'ada',
 };
 
-/** What differs with each run has a value that stays: times, ids, tokens, keys, names of hosts and numbered names. */
+/** Replaces by constant values what differs with each run: times, ids, tokens, keys, names of hosts and numbered names. */
 const withStableValues = (text: string): string => {
   const ids = new Map<string, string>();
   const idOf = (id: string): string =>
@@ -73,7 +73,7 @@ export const membersOf = (value: unknown, at = ''): string[] => {
 const fullest = <Entry>(entries: Entry[]): Entry =>
   entries.toSorted((a, b) => membersOf(b).length - membersOf(a).length)[0]!;
 
-/** Of several objects, in a list or under ids, the one with the most members. */
+/** Keeps the one with the most members of several objects, in a list or under ids. */
 const reduced = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     const entries = value.map(reduced);

@@ -74,7 +74,7 @@ describe('the data folder', () => {
     const offer = { credentials: [issuer.jwtVc], claims: { given_name: 'Ada', note: 'x' } };
     await issue(tenant, offer);
     const [kept, deleted] = [await newUser(tenant), await newUser(tenant)];
-    // As a development installation has them.
+    // A development installation has these files.
     const inClear: Record<string, string> = {
       'master.key': secrets.MASTER_KEY,
       'management-client.json': JSON.stringify(credentials),

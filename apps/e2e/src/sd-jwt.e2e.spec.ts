@@ -227,7 +227,7 @@ describe('the wire', () => {
       ...{ path: ['given_name'], mandatory: true },
       display: [{ locale: 'de-DE', label: 'Vorname' }],
     });
-    // Of a change, earlier credentials see nothing.
+    // A change does not affect earlier credentials.
     const other = { ...body, display: [{ ...display[0]!, name: 'Lehrgang' }] };
     const changed = expectStatus(await tenant.api.sdJwt.update(created.id, other), 200);
     expect(changed.vct).toBe(created.vct.replace(/1$/, '2'));

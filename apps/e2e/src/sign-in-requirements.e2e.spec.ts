@@ -48,7 +48,7 @@ const save = async (more: object) => {
   return tenant.api.authenticationProviders.update(saved!.id, settings(more));
 };
 
-/** What the wallet gets at its redirect URI. @param change what the person does to the address of the provider */
+/** Parameters that the wallet gets at its redirect URI. @param change what the person does to the address of the provider */
 const signIn = async (change: (url: URL) => void = () => undefined) => {
   const query = new URLSearchParams({
     response_type: 'code',
@@ -66,7 +66,7 @@ const signIn = async (change: (url: URL) => void = () => undefined) => {
   change(there);
   return (await browser.follow(there.href, (url) => url.startsWith(BACK))).searchParams;
 };
-/** Of the newest refused sign-in. */
+/** Record of the newest refused sign-in. */
 const recorded = async (since: string): Promise<Record<string, unknown>> => {
   const find = async () =>
     expectStatus(await tenant.api.analytics.list({ categories: ['openid'], limit: 100 }), 200).data.find(

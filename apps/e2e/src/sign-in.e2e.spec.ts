@@ -289,7 +289,7 @@ if (missing !== undefined) skipSuite(suite, missing);
         headers: await (await answered).allHeaders(),
       };
     };
-    // Like attempt, without a page.
+    // Signs in like attempt, without a page.
     const guess = async (email: string, password: string) => {
       const { value } = (await context.cookies(base)).find(({ name }) => name === 'attestry_form')!;
       const form = await page.locator('input[name=form]').getAttribute('value');

@@ -1,6 +1,6 @@
 import { MailReceiver, OpenIdProvider, TestDnsServer } from '@attestry/testing';
 
-/** Of access tokens of users. */
+/** Audience of access tokens of users. */
 export const AUDIENCE = 'https://management.example';
 /** Where links in e-mails lead. */
 export const INVITATION_URL = 'https://portal.example/join';

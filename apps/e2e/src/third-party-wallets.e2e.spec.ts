@@ -74,10 +74,12 @@ beforeAll(async () => {
 afterAll(() => provider?.stop());
 
 /**
- * What `@openid4vc/openid4vci` and `@openid4vc/oauth2` 0.4.6 lack, and what is done instead:
+ * Features that `@openid4vc/openid4vci` and `@openid4vc/oauth2` 0.4.6 lack, and what is done instead:
  * - requests by `credential_identifier`: it makes the key proof and sends the request, whose body the test makes;
- * - encrypted requests and responses (its `credential_response_encryption` requires the `alg` of drafts before 1.0): `jose` encrypts and decrypts;
- * - the mode in which the DPoP proof is the proof of possession of the attested key: its callback for client authentication sends the attestation;
+ * - encrypted requests and responses (its `credential_response_encryption` requires the `alg` of drafts before 1.0): `jose` encrypts and
+ * decrypts;
+ * - the mode in which the DPoP proof is the proof of possession of the attested key: its callback for client authentication sends the
+ * attestation;
  * - the challenge endpoint: no challenge is sent, which the issuer does not demand;
  * - `state` in an authorization request that it makes from an offer: it makes the request from the parts of the offer.
  */

@@ -84,7 +84,7 @@ const describeGaps = (
       expectStatus(await tenant.api.users.list({ limit: 1000 }), 200).data.map(({ id }) => id);
     const listedCredentials = async (userId: string) =>
       expectStatus(await tenant.api.users.credentials(userId), 200).data.map(({ id }) => id);
-    /** Those whose delivery was acknowledged, by the id of the event. */
+    /** Ids of the events whose delivery was acknowledged. */
     const deliveredTo = (userId: string) =>
       new Set(
         receiver.deliveries

@@ -18,7 +18,7 @@ const withBody = strict.filter(([, { body }]) => body !== undefined);
 const withQuery = strict.filter(([, { query }]) => query !== undefined);
 const others = served.filter(([, operation]) => !refusesUnknown(operation));
 
-/** Of a list. */
+/** Path segment of a list's first entry. */
 const FIRST = '0';
 
 /** Paths of the objects in a body, the body itself first. */

@@ -84,7 +84,7 @@ describe('the wallets of a tenant', () => {
     const { id } = made;
     expect(expectStatus(await api.wallets.retrieve(id), 200)).toEqual(made);
     expect(expectStatus(await api.wallets.list({ limit: 1000 }), 200).data).toContainEqual(made);
-    // What is read can be sent back; read-only members are ignored.
+    // A wallet that was read can be sent back; read-only members are ignored.
     const changed = { ...made, name: 'Town wallet', dpopRequired: true, disabled: true, attestationRequired: true };
     expect(expectStatus(await api.wallets.update(id, changed), 200)).toEqual({
       ...changed,

@@ -290,7 +290,7 @@ describe('the number of e-mails', () => {
     for (const email of [`${name}@people.example`, `${name}+two@people.example`, `${name}@PEOPLE.example`])
       expect(await refusalOf(inviteTo(other, email))).toMatchObject({ kind: 'tooManyRequests' });
     expect(await invitedOf(other)).toEqual([]);
-    // What was sent last is still valid.
+    // The link that was sent last is still valid.
     await waitUntil(() => mail.to(`${name}@people.example`).length > 0, { what: 'an e-mail' });
     const last = (await invitedOf(one)).at(-1)!.data as { invitationId: string };
     const latest = () =>

@@ -12,10 +12,10 @@ const USAGE = 'usage: npm run backup -- --to FOLDER [--from FOLDER]';
  */
 const FILES = [
   ...['events.db', 'operations.db', 'feed.db', 'sign-in.db'],
-  // Of a folder in which this release has not been started yet; `replay.db` also beside a database.
+  // Files of a folder in which this release has not been started yet; `replay.db` also beside a database.
   ...['keys.db', 'replay.db'],
 ];
-/** What a restore needs in addition to the backup. */
+/** Files that a restore needs in addition to the backup. */
 const KEPT_ELSEWHERE = {
   'master.key': 'The keys in events.db cannot be decrypted without it.',
   'management-client.json': 'It contains the secret of the first management client in plain text.',

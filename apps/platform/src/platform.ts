@@ -40,7 +40,7 @@ export interface Platform {
 /** Longest wait for requests in progress while draining. */
 const DRAIN_MS = 10_000;
 
-/** What this process runs: everything, the gateway, or one service. */
+/** Participants that this process runs: everything, the gateway, or one service. */
 export const hosted = async (config: PlatformConfig) => {
   const { service } = config;
   const services = await loadServices(service);

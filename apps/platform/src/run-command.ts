@@ -31,7 +31,7 @@ interface Fault extends Error {
   errors?: readonly Fault[];
 }
 
-/** What prevents a process from starting, with a remedy. */
+/** Reason why a process cannot start, with a remedy. */
 export const faultLine = (fault: Fault): string => {
   const { code, address, port, name, message, errors } = fault;
   if (code === 'EADDRINUSE')

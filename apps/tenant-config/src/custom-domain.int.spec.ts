@@ -248,7 +248,7 @@ describe('the custom domain of a tenant', () => {
       await verify('h2');
       expect(await ownerOf('hands.example')).toBe('h2');
       expect(await read('h2')).toMatchObject({ domain: 'hands.example', isVerified: true });
-      // As if deleted.
+      // The former holder gets the same answers as after a deletion.
       await expect(read('h1')).rejects.toMatchObject({ kind: 'notFound' });
       await expect(
         service.client.call(retrieveManifest, {}, service.inTenant('h1', { kind: 'public' })),

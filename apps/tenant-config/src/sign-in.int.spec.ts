@@ -346,7 +346,7 @@ describe.each([{ pushed: true }, { isPushRequired: true }])('a real OpenID provi
     const { tenantId } = await tenantWith({ url: strict.issuer, staticRequestParameters: { acr_values: '2' } });
     const flow = await began(tenantId);
     expect([...new URL(flow.url).searchParams.keys()]).toEqual(['client_id', 'request_uri']);
-    // What is added in the browser changes nothing.
+    // Parameters that are added in the browser change nothing.
     const back = await backFrom(`${flow.url}&acr_values=1`);
     expect(await complete(tenantId, requestOf(flow, back))).toMatchObject({ subjectId: 'zoe' });
   });
@@ -410,13 +410,13 @@ interface Hostile {
   token?: unknown;
   status?: number;
   slow?: boolean;
-  /** Of the endpoint of pushed requests. */
+  /** Status of the endpoint of pushed requests. */
   pushStatus?: number;
   /** Members of the token response. */
   more?: object;
   /** Body of the response with `status`. */
   refusal?: string;
-  /** Of the discovery document. */
+  /** Status of the discovery document. */
   documentStatus?: number;
   userInfo?: {
     body?: unknown;
@@ -441,7 +441,7 @@ describe('signing in at a provider that misbehaves', () => {
   let rotateTo: (kid: string) => Promise<NonNullable<Hostile['signer']>>;
   let keysRequested = 0;
   let pushed = 0;
-  /** What the endpoint of pushed requests received last. */
+  /** Form that the endpoint of pushed requests received last. */
   let pushedForm = new URLSearchParams();
   let keysStatus = 200;
   /** Authorization headers that the UserInfo endpoint received. */
@@ -650,7 +650,7 @@ describe('signing in at a provider that misbehaves', () => {
       expect(await sentBy({ ...endpoint(), ...required })).toEqual([['tenant', 'request_uri'], 1]);
       for (const members of [{ ...elsewhere(), ...required }, required])
         expect(await codeOf(sentBy(members))).toBe('BadRequest');
-      // Also when the document changes later.
+      // The same is true when the document changes later.
       announced = { ...endpoint(), ...required } as never;
       const { tenantId: tenant } = await tenantWith({ url });
       announced = { ...elsewhere(), ...required } as never;
@@ -1156,7 +1156,7 @@ describe('signing in at a provider that misbehaves', () => {
       (state): AuthenticationProviderEvent[] => {
         if (state.status !== 'active') return [];
         const { status: _, sealedSecret: __, tokenEndpointOrigin: ___, ...settings } = state;
-        // As earlier versions stored it: the member is absent.
+        // Earlier versions stored it in this way: the member is absent.
         return [
           { type: 'AuthenticationProviderDeleted', data: { providerId: old.id } },
           {

@@ -12,10 +12,10 @@ export const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 /** ecdsa-with-SHA256, RFC 5758 §3.2. */
 export const ECDSA_SHA256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** What the generators of @peculiar/x509 read of the key that signs. */
+/** Members of the signing key that the generators of @peculiar/x509 read. */
 export const SIGNING_KEY = { algorithm: ECDSA_SHA256 } as unknown as CryptoKey;
 
-/** What the generators of @peculiar/x509 call of a crypto provider. Private keys stay in the vault, which signs. */
+/** Methods of a crypto provider that the generators of @peculiar/x509 call. Private keys stay in the vault, which signs. */
 export const signingCrypto = (key: CertificateKey): Crypto =>
   ({
     subtle: {

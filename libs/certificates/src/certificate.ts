@@ -17,7 +17,7 @@ export interface Certificate {
   fingerprint: string;
   /** Hex, lower case. */
   serialNumber: string;
-  /** Of an IACA and a document signer always given. */
+  /** Always given for an IACA and a document signer. */
   subject: CertificateSubject | undefined;
   notBefore: Date;
   notAfter: Date;
@@ -63,7 +63,6 @@ export const parseDer = (der: Uint8Array): ParsedCertificate => {
   return { x509, node };
 };
 
-/** What is shown of a certificate. */
 export const readCertificate = (der: Uint8Array): Certificate => describeCertificate(parseDer(der));
 
 export const describeCertificate = ({ x509, node }: ParsedCertificate): Certificate => ({

@@ -57,7 +57,7 @@ const configOf = (extensions: Changes): string => {
   return path('openssl.cnf');
 };
 
-/** What a customer makes with openssl: PEM and the path of the key. */
+/** Files that a customer makes with openssl: PEM and the path of the key. */
 const customerIaca = (
   changes: Changes = {},
   { subject = '/C=AU/ST=AU-NSW/CN=Customer IACA', days = 3650, curve = 'P-256', begin = [] as string[] } = {},

@@ -3,7 +3,7 @@ export interface DerValue {
   /** Identifier octet. */
   tag: number;
   content: Uint8Array;
-  /** Of a constructed value. */
+  /** Empty unless the value is constructed. */
   children: readonly DerValue[];
 }
 
@@ -60,7 +60,7 @@ const readChildren = (content: Uint8Array, depth: number): DerValue[] => {
   return values;
 };
 
-/** Of one octet up to 127, otherwise of as few as possible (X.690 §10.1). */
+/** A length takes one octet up to 127, otherwise as few as possible (X.690 §10.1). */
 const readLength = (bytes: Uint8Array, at: number): { length: number; next: number } => {
   const first = bytes[at];
   if (first === undefined) throw new DerFault('a length is missing');

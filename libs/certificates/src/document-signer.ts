@@ -39,7 +39,7 @@ export interface SignerPeriod {
   signsUntil: Date;
 }
 
-/** What a signer signs: mobile driving licences, other documents, or status lists of both. */
+/** Objects that a signer signs: mobile driving licences, other documents, or status lists of both. */
 export type Signed = 'mDL' | 'other' | 'statusList';
 
 const DAYS: Readonly<Record<Signed, { lives: number; signs: number }>> = {

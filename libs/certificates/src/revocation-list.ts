@@ -152,7 +152,7 @@ const isSignedBy = async (list: X509Crl, iaca: X509Certificate): Promise<boolean
   }
 };
 
-/** Of a list that was parsed before; hex, lower case. */
+/** Hex, lower case. The list was parsed before. */
 export const revokedSerialNumbers = (crlDer: Uint8Array): string[] =>
   new X509Crl(new Uint8Array(crlDer)).entries.map(({ serialNumber }) => serialNumber);
 

@@ -65,7 +65,7 @@ interface Parts {
   spki?: Uint8Array;
   /** In place of those of an IACA, by name. */
   extensions?: Record<string, Uint8Array>;
-  /** Of the whole DER. */
+  /** Applied to the whole DER. */
   change?: (der: Buffer) => Buffer;
 }
 const IACA = nameOf('Customer IACA');

@@ -41,7 +41,7 @@ interface Fields {
   subject: DerValue;
   publicKey: DerValue;
   extensions: readonly { id: string; value: DerValue }[];
-  /** Of extensions, of which there is at least one. */
+  /** The list of extensions is present without any. */
   hasEmptyList: boolean;
   /** Beside `signature`. */
   signatureAlgorithm: DerValue;
@@ -80,7 +80,7 @@ const readExtension = ({ children }: DerValue): Fields['extensions'][number] => 
 const BASIC_CONSTRAINTS = '2.5.29.19';
 const KEY_USAGE = '2.5.29.15';
 const SUBJECT_KEY_IDENTIFIER = '2.5.29.14';
-/** Whose value is a list of at least one, or of members of which at least one is there (RFC 5280 §4.2). */
+/** Extensions whose value is a list of at least one, or of members of which at least one is there (RFC 5280 §4.2). */
 const NOT_EMPTY: readonly string[] = [
   '2.5.29.9', // subject directory attributes
   '2.5.29.17', // subject alternative name
@@ -96,7 +96,7 @@ const NOT_EMPTY: readonly string[] = [
   '1.3.6.1.5.5.7.1.11', // subject information access
 ];
 
-/** What DER demands of the value, by its schema. */
+/** Violation of DER by the value, according to its schema. */
 const extensionFault = (id: string, { tag, content, children }: DerValue): string | false => {
   if (NOT_EMPTY.includes(id)) return tag === DER.sequence && children.length === 0 && 'it is an empty list';
   if (id === BASIC_CONSTRAINTS)
@@ -152,7 +152,7 @@ const isTime = (encoded: DerValue | undefined, time: Date): boolean => {
 
 const isSame = (a: DerValue, b: DerValue): boolean => Buffer.compare(a.content, b.content) === 0;
 
-/** Of ECDSA and EdDSA, whose parameters are absent (RFC 8410 §3). */
+/** ECDSA and EdDSA have no parameters (RFC 8410 §3). */
 const hasForbiddenParameters = ({ children }: DerValue): boolean =>
   children.length > 1 && /^1\.2\.840\.10045\.4\.|^1\.3\.101\./.test(oidOf(children[0]!));
 

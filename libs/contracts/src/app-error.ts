@@ -69,7 +69,7 @@ const PLATFORM_CODE: Record<ErrorKind, string> = {
 export interface ErrorDetail {
   /** The rejected value. Absent for secrets, addresses that may contain one, and long values. */
   value?: unknown;
-  /** What is wrong with the parameter, for example `must be at most 10 minutes`. */
+  /** Error of the parameter, for example `must be at most 10 minutes`. */
   msg: string;
   /** Name of the parameter or member. */
   param: string;
@@ -141,7 +141,7 @@ export class AppError extends Error {
     });
   }
 
-  /** What crosses the bus: no cause, check or claim. */
+  /** The bus carries no cause, check or claim. */
   toWire(): WireAppError {
     return {
       kind: this.kind,

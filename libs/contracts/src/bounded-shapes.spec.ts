@@ -16,8 +16,8 @@ interface Described {
 /** Headers of HTTP, which have the maximum of all headers, and the segments of a path. */
 const UNDECLARED = ['If-None-Match', 'Prefer', 'path'];
 /**
- * What callers send, as the interface definitions describe it. Classes of operations between services are not there; the compiler of
- * service-kit refuses them without maxima.
+ * Members that callers send, as the interface definitions describe them. Classes of operations between services are not there; the compiler
+ * of service-kit refuses them without maxima.
  */
 const inputs = documents
   .flatMap(({ paths }) => Object.values(paths).flatMap((methods) => Object.values(methods)))

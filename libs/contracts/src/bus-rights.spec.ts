@@ -16,7 +16,7 @@ const sourceOf = Object.fromEntries(
 const camel = (words: string): string => words.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 const mentions = (participant: BusParticipant, word: string) => new RegExp(`\\b${word}\\b`).test(sourceOf[participant]);
 
-// That nothing is missing is found out by every test that runs a service: see RestrictedBus.
+// Every test that runs a service finds out whether a right is missing: see RestrictedBus.
 describe('rights on the bus', () => {
   it('name no operation that the caller does not use', () => {
     for (const operation of OPERATIONS.filter(({ http }) => !http))

@@ -121,7 +121,7 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
   },
 };
 
-/** What the durable consumer or listener of that name reads. @throws Error for an undeclared name */
+/** Subjects of the durable consumer or listener of that name. @throws Error for an undeclared name */
 export const subjectsReadBy = (name: string): readonly string[] => {
   const readings = Object.values(READS).flatMap(({ consumes = [], listens = [] }) => [...consumes, ...listens]);
   const found = readings.find((one) => one.name === name);
@@ -145,7 +145,7 @@ const published = (participant: BusParticipant): string[] => {
   return [
     ...events.map(({ subject }) => subject),
     ...(records ? RECORD_KINDS.map((kind) => recordSubject(kind, participant)) : []),
-    // Of processes of the previous release, which run beside this one during an upgrade.
+    // Processes of the previous release, which run beside this one during an upgrade, publish these.
     ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, participant)) : []),
     ...(participant === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
     ...(READS[participant]?.publishes ?? []),

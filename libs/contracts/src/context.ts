@@ -12,7 +12,7 @@ export interface TenantContext {
   name?: string;
 }
 
-/** Who calls, by the kind of access that an operation declares. */
+/** The caller, by the kind of access that an operation declares. */
 interface CallerOfKind {
   /** Sent without credentials, or with credentials that the operation itself reads. */
   public: { kind: 'public' };
@@ -43,7 +43,7 @@ export interface IdempotentCall {
   bytes(name: string): (length: number) => Buffer;
 }
 
-/** What every operation has beside its request. */
+/** Data of every operation beside its request. */
 export interface CallContext {
   /** 22 characters base62; in `x-request-id` and on every event. */
   requestId: string;
@@ -76,14 +76,14 @@ interface TenantCall<Kind extends Access['kind']> extends PlatformCall<Kind> {
 export type ClientContext = TenantCall<'roles'>;
 export type ManagementContext = PlatformCall<'management'>;
 export type HolderContext = TenantCall<'holder'>;
-/** Of a public operation on the hosts of tenants; on the platform's own hosts it is a {@link PlatformContext}. */
+/** A public operation on the hosts of tenants; on the platform's own hosts it is a {@link PlatformContext}. */
 export type PublicContext = TenantCall<'public'>;
 export type PlatformContext = PlatformCall<'public'>;
-/** Of an operation that services call for a tenant (`calledForTenant`); with `calledBy` it is a {@link ServiceContext}. */
+/** An operation that services call for a tenant (`calledForTenant`); with `calledBy` it is a {@link ServiceContext}. */
 export type TenantServiceContext = TenantCall<'internal'>;
 export type ServiceContext = PlatformCall<'internal'>;
 
-/** Of a command that is recorded. */
+/** For a command that is recorded. */
 interface Recorded {
   /** Set by the gateway. */
   record?: BegunRecord;
@@ -95,7 +95,7 @@ interface Recorded {
 export interface OperationContext extends CallContext, Idempotent, Partial<Addressed>, Recorded {
   caller: Caller;
   tenant?: TenantContext;
-  /** Of a public document: digests that the caller holds, with commas, or `none`; absent when it keeps no bytes. */
+  /** For a public document: digests that the caller holds, with commas, or `none`; absent when it keeps no bytes. */
   document?: string;
 }
 

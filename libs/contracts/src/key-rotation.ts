@@ -17,7 +17,7 @@ export interface RotationFacts {
   overlapSeconds: number;
 }
 
-/** What a rotation decides about the key before it and the new one. */
+/** Decision of a rotation about the previous key and the new one. */
 export interface KeySuccession {
   previousKeyId: string;
   rotatedAt: string;

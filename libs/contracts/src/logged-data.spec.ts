@@ -121,7 +121,7 @@ describe('at level 3', () => {
   it('claims are shown only in records that are erased with the person', () => {
     const claims = { given_name: 'Ada', secret: 'her own word' };
     const body = { claims, credentials: ['a'] };
-    // Whose they are is not known yet.
+    // The person is not known yet.
     expect(logged(createUser, 3, { body: { claims } })).toEqual({ general: { body: { claims: HIDDEN } } });
     expect(answered(createUser, 3, { body: { claims } }, { id: ADA, claims })).toEqual({
       general: { body: { id: ADA, claims: HIDDEN } },

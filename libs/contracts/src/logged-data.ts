@@ -4,8 +4,8 @@ import { REFUSED_NAME } from './json/json-bounds.js';
 import type { Operation, OperationRequest } from './operation.js';
 
 /**
- * What analytics stores of a call beside its metadata: nothing at level 1, members known to be harmless at level 2, everything but secrets
- * at level 3 (specification notes, Logging levels). Sealed before it is stored, whatever the level.
+ * Data of a call that analytics stores beside its metadata: nothing at level 1, members known to be harmless at level 2, everything but
+ * secrets at level 3 (specification notes, Logging levels). Sealed before it is stored, whatever the level.
  */
 export type LoggingLevel = 1 | 2 | 3;
 export const LOGGING_LEVELS: readonly LoggingLevel[] = [1, 2, 3];
@@ -88,7 +88,7 @@ const mapMembers = (value: object, rules: Rules, show: (member: unknown, name: s
       return show(entry, '');
     });
   return Object.fromEntries(
-    // What is stored has no member of this name; a refused request may have one.
+    // Stored data have no member of this name; a refused request may have one.
     Object.keys(value)
       .filter((name) => name !== REFUSED_NAME)
       .map((name) => {

@@ -1,6 +1,6 @@
 import type { BusParticipant } from './services.js';
 
-/** What a record is about: the resource that the operation created, changed or read. */
+/** Object of a record: the resource that the operation created, changed or read. */
 export interface OperationObject {
   /** Singular noun of the resource, for example `did`, `tenant-client`, `session`. */
   type: string;
@@ -68,7 +68,7 @@ export interface RecorderMessage {
   at: string;
 }
 
-/** Of a command that the gateway records, in its context: what the service cannot know. */
+/** Data that the service cannot know, in the context of a command that the gateway records. */
 export interface BegunRecord {
   /** RFC 3339, UTC, milliseconds. */
   startedAt: string;

@@ -24,7 +24,7 @@ export interface MemberAccess {
   /** Absent where every member has access. */
   permission?: Permission;
   roles: readonly Role[];
-  /** Also the user in the path, with any role. */
+  /** The user in the path has access too, with any role. */
   orSelf?: true;
 }
 type AccessOf<Kind extends Access['kind']> = Extract<Access, { kind: Kind }>;
@@ -68,7 +68,7 @@ export interface HttpBinding {
   /** Further paths of the same operation. */
   alsoAt?: readonly string[];
   success: number;
-  /** Which hosts serve it; default `['tenant']`. */
+  /** Hosts that serve it; default `['tenant']`. */
   hosts?: readonly Api[];
   /** Verifiers need it: the host of a deleted tenant serves it until the tenant is purged, and then answers 410 (ADR 0081). */
   afterDeletion?: true;
@@ -218,7 +218,7 @@ export interface OperationDeclaration<Body, Params, Query, Response> {
   publicUrl?: true;
 }
 
-/** What of a declaration decides the context of the operation. */
+/** Members of a declaration that decide the context of the operation. */
 type DeclaredContext = Pick<
   OperationDeclaration<unknown, unknown, unknown, unknown>,
   'access' | 'http' | 'idempotent' | 'publicUrl'

@@ -76,7 +76,7 @@ export const namedTenant = (
   return isUuid(id) ? id.toLowerCase() : undefined;
 };
 
-/** What the parts of a record have in common, wherever it is kept. */
+/** Common to the parts of a record, wherever it is kept. */
 export const recordOf = (
   operation: Operation,
   { startedAt, requestData }: BegunRecord,

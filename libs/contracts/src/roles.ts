@@ -62,10 +62,10 @@ const GRANTS = {
   'deferred-issuances': { ...may(ISSUING, 'read'), ...may(ISSUER, 'update') },
   'credential-configurations': issuerManaged(ISSUER, ISSUING),
   credentials: { ...may(ISSUING, 'read', 'delete', 'sign', 'revoke'), ...may(VERIFIER, 'verify') },
-  // Also revocation of formats without suspension, and the lists.
+  // Includes revocation of formats without suspension, and the lists.
   'credential-status': may(ISSUING, 'read', 'update'),
   templates: may(ISSUER, ...CRUD),
-  // Also their CRLs.
+  // Includes their CRLs.
   iacas: issuerManaged(CERTIFICATE_MANAGERS, CERTIFICATE_READERS),
   'document-signers': {
     ...issuerManaged(CERTIFICATE_MANAGERS, CERTIFICATE_READERS),

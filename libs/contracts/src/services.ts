@@ -1,6 +1,6 @@
-/** What a service needs and reaches, for the lists that `npm run docs` generates (docs/guides/adding-a-service.md). */
+/** Needs of a service and addresses that it calls, for the lists that `npm run docs` generates (docs/guides/adding-a-service.md). */
 export interface ServiceManifest {
-  /** What it is responsible for; also the description of its tag in the interface definition. */
+  /** Its responsibility; also the description of its tag in the interface definition. */
   readonly about: string;
   /** Engines beside the bus. */
   readonly engines: readonly ('database' | 'eventStore' | 'redis')[];

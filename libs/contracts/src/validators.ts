@@ -41,7 +41,7 @@ class Declarations<T> {
     this.byClass.set(type, members.set(member, declared));
   }
 
-  /** Of the class or of the nearest one it extends. */
+  /** Declaration of the class or of the nearest one it extends. */
   find(type: DtoClass, member: PropertyKey): T | undefined {
     for (let one: unknown = type; typeof one === 'function'; one = Object.getPrototypeOf(one)) {
       const found = this.byClass.get(one)?.get(member);
@@ -99,7 +99,7 @@ export const keywordsOf = (type: DtoClass, member: string): JsonSchema | undefin
 
 const missing = new Declarations<string>();
 
-/** What the refusal of a request without the member says: what the member has. */
+/** Text that the refusal of a request without the member adds about the member. */
 export const AdviceOnMissing =
   (text: string): PropertyDecorator =>
   (target, key) =>
@@ -109,7 +109,7 @@ export const adviceOnMissing = (type: DtoClass, member: string): string | undefi
 
 const advice = new Map<DtoClass, string>();
 
-/** What a refusal of an unknown member of the class says beside the allowed ones. */
+/** Text that a refusal of an unknown member of the class adds to the allowed ones. */
 export const AdviceOnUnknown =
   (text: string) =>
   (type: DtoClass): void =>

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { encodeCbor, encodeCborItem, encodedCborItem, fullDate, tdate, type CborValue } from './cbor.js';
 import { jsonToCbor } from './json-claims.js';
 
-/** What a JSON parser can return, except -0, which JSON and CBOR have for different reasons. */
+/** Values that a JSON parser can return, except -0, which JSON and CBOR have for different reasons. */
 const json = fc
   .jsonValue({ depthSize: 'medium', noUnicodeString: false })
   .map((it) => JSON.parse(JSON.stringify(it)) as unknown);

@@ -1,6 +1,6 @@
 import { decode, encode, rfc8949EncodeOptions, Tagged } from 'cborg';
 
-/** What a credential of CBOR is made from. */
+/** Values that a credential in CBOR is made from. */
 export type CborValue =
   | string
   | number
@@ -40,5 +40,5 @@ export const fullDate = (date: string): Tagged => new Tagged(1004, date);
 /** RFC 9052 §4.2, for a message outside of other structures. */
 export const coseSign1 = (message: CborValue): Tagged => new Tagged(18, message);
 
-/** What `encodeCbor` made of a COSE message with tag 18, or of a map. */
+/** Decodes output of `encodeCbor`: a COSE message with tag 18, or a map. */
 export const decodeCbor = (bytes: Uint8Array): unknown => decode(bytes, { useMaps: true, tags: Tagged.preserve(18) });

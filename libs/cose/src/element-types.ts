@@ -6,7 +6,7 @@ export const ELEMENT_TYPES = ['string', 'number', 'boolean', 'date', 'dateTime',
 export type ElementType = (typeof ELEMENT_TYPES)[number];
 
 interface Conversion {
-  /** What a claim must be, for the error. */
+  /** Requirement on a claim, for the error. */
   rule: string;
   /** undefined for a value that the type cannot express */
   convert(value: unknown, claim: readonly string[]): CborValue | undefined;

@@ -24,7 +24,7 @@ export interface UnsignedMdoc {
   docType: string;
   /** Element by identifier, by namespace. A namespace without elements is left out. */
   namespaces: Readonly<Record<string, Readonly<Record<string, MdocElement>>>>;
-  /** Of the wallet, from the proof. */
+  /** Key of the wallet, from the proof. */
   deviceKey: EcPublicJwk;
   /** Rounded already. */
   validity: { signed: Date; validFrom: Date; validUntil: Date };
@@ -35,7 +35,7 @@ export interface UnsignedMdoc {
   random: (length: number) => Uint8Array;
 }
 
-/** Of an element, as the mobile security object has it. */
+/** Digest of an element, as the mobile security object has it. */
 export interface ElementDigest {
   digestID: number;
   /** SHA-256 */

@@ -82,7 +82,7 @@ export interface StandardElement {
   source: string;
 }
 
-/** What a standard says of the type of an element; undefined for every other document type, namespace and element. */
+/** Type of an element by its standard; undefined for every other document type, namespace and element. */
 export const standardElement = (docType: string, namespace: string, element: string): StandardElement | undefined => {
   const found = STANDARDS.get(docType);
   if (found?.namespace !== namespace) return undefined;
@@ -91,7 +91,7 @@ export const standardElement = (docType: string, namespace: string, element: str
   return types && { types, source };
 };
 
-/** Of `uint`, which is the type of all elements that are numbers. */
+/** All elements that are numbers have the type `uint`. */
 const uintFault = (value: unknown, source: string): string | undefined =>
   typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0)
     ? undefined

@@ -45,9 +45,7 @@ export interface EventContext {
   causationId?: string;
   traceparent?: string;
   partitionKey?: string;
-  /**
-   * Of a call that may be retried: all its runs have it as `correlationId`, so that events of an earlier run are found.
-   */
+  /** Id of a call that may be retried: all its runs have it as `correlationId`, so that events of an earlier run are found. */
   callId?: string;
   /** RFC 3339. Start of the first run: nothing was appended before. */
   callBeganAt?: string;
@@ -86,7 +84,7 @@ export class UnknownEventType extends Error {
   }
 }
 
-/** What an aggregate supports: its category and types. */
+/** Category and event types of an aggregate. */
 export type Vocabulary = Pick<Aggregate<unknown, never>, 'category'> & {
   readonly types: Readonly<Record<string, number>>;
 };

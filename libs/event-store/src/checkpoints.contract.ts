@@ -14,7 +14,7 @@ export interface CheckpointsUnderTest extends Opened {
 
 const STALE = { name: 'StaleEpoch', code: 'StaleEpoch' };
 
-/** What every adapter of the checkpoints of named consumers does. */
+/** Behavior of every adapter of the checkpoints of named consumers. */
 export const describeCheckpoints = (adapter: string, open: () => Promise<CheckpointsUnderTest>): void =>
   describe(`checkpoints: ${adapter}`, () => {
     let subject: CheckpointsUnderTest;

@@ -85,7 +85,7 @@ export interface UnitPart {
 /** A key, or single-use values, that become durable together with the events of a command. It belongs to one unit of work. */
 export interface UnitWrite {
   readonly kind: 'key' | 'single-use';
-  /** Of a value that is stored with a key. */
+  /** Size of a value that is stored with a key. */
   readonly bytes?: number;
   /** Stores it alone; a repeated call has the outcome of the first. @throws what its store refuses */
   store(): Promise<void>;
@@ -93,10 +93,10 @@ export interface UnitWrite {
   partOf(engine: object): Promise<UnitPart | undefined>;
 }
 
-/** What a command stores: all of it, or nothing that counts (ADR 0074). */
+/** Everything that a command stores: all of it, or nothing that counts (ADR 0074). */
 export interface UnitOfWork {
   writes: readonly UnitWrite[];
-  /** What the others store counts only with the last one. */
+  /** The last append decides: the others count only with it. */
   appends: readonly [...StreamAppend[], StreamAppend];
 }
 

@@ -7,7 +7,7 @@ import {
 } from './name-claim.js';
 import { given } from './testing.js';
 
-/** What is stored, and so never changes, and how the kind refuses. */
+/** Stored names, which never change, and the refusals of a kind. */
 export interface ExpectedNameClaim<Member extends string> {
   /** Parts of a name and its stream. */
   name: readonly string[];
@@ -25,7 +25,7 @@ export interface ExpectedNameClaim<Member extends string> {
 const start = Date.parse('2026-03-01T10:00:00.000Z');
 const at = (ms: number): string => new Date(start + ms).toISOString();
 
-/** What every kind of name claim does. */
+/** Behavior of every kind of name claim. */
 export const describeNameClaim = <Member extends string = never>(
   kind: NameClaim<Member>,
   { name, stream, claimed, released, members = [], heldBy = [], refusals }: ExpectedNameClaim<Member>,

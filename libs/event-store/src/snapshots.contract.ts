@@ -7,7 +7,7 @@ export interface SnapshotsUnderTest {
   close(): Promise<void>;
 }
 
-/** What every adapter of {@link Snapshots} does. */
+/** Behavior of every adapter of {@link Snapshots}. */
 export const describeSnapshots = (adapter: string, open: () => Promise<SnapshotsUnderTest>): void =>
   describe(`snapshots: ${adapter}`, () => {
     let subject: SnapshotsUnderTest;

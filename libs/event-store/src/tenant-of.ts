@@ -11,5 +11,5 @@ export const tenantInName = (stream: StreamName): string | undefined => {
     : stream.slice(dash + 1, plus);
 };
 
-/** Whose event it is. SQLite and PostgreSQL compute the same as the column `tenant_id`. */
+/** Tenant to which an event belongs. SQLite and PostgreSQL compute the same as the column `tenant_id`. */
 export const tenantOf = ({ stream, metadata }: RecordedEvent): string => tenantInName(stream) ?? metadata.tenantId;

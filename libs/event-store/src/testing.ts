@@ -4,7 +4,7 @@ import type { Aggregate, DomainEvent } from './aggregate.js';
 import { CHAIN_START, chainEvent, chainValueVersion1, type UnchainedEvent } from './chain.js';
 import type { NewEvent } from './event-store.js';
 
-// As the store returns them: without `undefined` members, dates as text.
+// The store returns events without `undefined` members, dates as text.
 const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** Snapshots store only plain data: a class would lose its methods, and a function cannot be stored (ADR 0055). */

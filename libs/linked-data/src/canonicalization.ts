@@ -145,8 +145,8 @@ export class Canonicalization {
   }
 
   /**
-   * What is known of the context documents of a tenant before they are processed: their size and the contexts that they refer to, or why
-   * they are none. All in one job of a thread, because parsing them alone takes tens of milliseconds.
+   * Properties of a tenant's context documents before they are processed: their size and the contexts that they refer to, or why they are
+   * none. One job of a thread reads them all, because parsing them alone takes tens of milliseconds.
    * @throws CanonicalizationTooLong, AppError 503
    */
   async inspectContexts(tenantId: string, texts: readonly string[], limits: ContextLimits): Promise<ContextResult[]> {

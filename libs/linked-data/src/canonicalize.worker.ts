@@ -40,7 +40,7 @@ export interface ClaimsToCheck {
 /** A claim that cannot be expressed; nothing when all can be. */
 export type ClaimsResult = { claim?: string; fault?: Fault | 'nestedArrays' };
 
-/** Of one context document. */
+/** Limits of one context document. */
 export interface ContextLimits {
   /** Most JSON values. */
   values: number;
@@ -95,7 +95,7 @@ const canonicalFormWith = (
       ...(resolved && { contextResolver: new ContextResolver({ sharedCache: resolved }) }),
       safe: true,
       base: null,
-      // As verifiers do, or literals with a direction would differ.
+      // Verifiers use this value; without it, literals with a direction would differ.
       rdfDirection: 'i18n-datatype',
       canonizeOptions: { algorithm: 'RDFC-1.0' },
     });
@@ -283,8 +283,8 @@ const collectReferences = (context: unknown, into: Set<string>): void => {
 };
 
 /**
- * What is known of a context document before it is processed. A list of contexts must not name one twice: nested lists would multiply, so
- * that a few values could expand to millions of contexts. In one pass: equal values have the same number.
+ * Properties of a context document before it is processed. A list of contexts must not name one twice: nested lists would multiply, so that
+ * a few values could expand to millions of contexts. In one pass: equal values have the same number.
  */
 export const inspectContext = (text: string, limits: ContextLimits): ContextResult => {
   let document: unknown;

@@ -63,7 +63,7 @@ export class Server implements Serving {
   }
 }
 
-/** What the adapters share: requests with a deadline, and a `close` that waits for everything in progress. */
+/** Common to the adapters: requests with a deadline, and a `close` that waits for everything in progress. */
 export abstract class BusAdapter extends MessageBus {
   private readonly servers = new Set<Server>();
   private readonly consumers = new Set<DurableConsumer>();

@@ -18,6 +18,6 @@ export interface BusRights {
   /** Durable consumers, named `<participant>.<purpose>`. */
   readonly consumes: readonly Reading[];
   readonly listens: readonly Reading[];
-  /** What processes of the previous release read: permitted by the servers, not by this release's bus. */
+  /** Subjects that processes of the previous release read: permitted by the servers, not by this release's bus. */
   readonly formerReads?: readonly (readonly Subject[])[];
 }

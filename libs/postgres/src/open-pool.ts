@@ -32,7 +32,7 @@ export const checkedSchema = (schema: string): string => {
   return schema;
 };
 
-/** As an option of the URL, as those override all other settings. Existing ones are kept. */
+/** Set as an option of the URL, as those override all other settings. Existing ones are kept. */
 const withSearchPath = (url: string, schema: string): string => {
   const address = new URL(url);
   const given = address.searchParams.get('options');

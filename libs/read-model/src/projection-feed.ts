@@ -26,7 +26,7 @@ export interface FeedOptions<Tables> {
   registry: ProjectionRegistry;
   eventStore: EventLog;
   projection: Projection<Tables>;
-  /** Of the projection's worker. */
+  /** Term of the projection's worker. */
   term: Term;
   batchSize: number;
   backOff?: BackOff;

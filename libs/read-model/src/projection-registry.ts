@@ -167,7 +167,7 @@ export class ProjectionRegistry {
     return rows.map(toGeneration);
   }
 
-  /** As they were a moment ago; what was written through this registry counts at once. */
+  /** The generations are those of a moment ago; what was written through this registry counts at once. */
   async fed({ name, version }: AnyProjection): Promise<Generation[]> {
     return (await this.snapshot()).flatMap(({ generation, retiredAt }) =>
       generation.name === name && generation.version === version && retiredAt === undefined ? [generation] : [],

@@ -27,7 +27,7 @@ const nearestExisting = (folder: string): string => {
   return existing;
 };
 
-/** Of the kernel: procfs and sysfs. */
+/** Types of the kernel's file systems: procfs and sysfs. */
 const VIRTUAL_FILE_SYSTEMS = [0x9fa0, 0x62656572];
 
 /** Linux says of everything below /proc that its parent does not exist, so that `mkdir` with `recursive` would try for ever. */

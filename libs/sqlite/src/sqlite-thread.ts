@@ -27,7 +27,7 @@ export class SqliteError extends Error {
     message: string,
     readonly code?: string,
     readonly details?: unknown,
-    /** Of {@link SqliteThread.ALL}: index of the call that failed. */
+    /** Index of the call of {@link SqliteThread.ALL} that failed. */
     readonly at?: number,
   ) {
     super(message);

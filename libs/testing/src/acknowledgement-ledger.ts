@@ -12,8 +12,8 @@ export interface LedgerEntry<T> {
 }
 
 /**
- * What a client sent to a process that may be killed at any moment, and what was acknowledged. After a restart the
- * acknowledged must be there, the refused must not, and the open may be either, but only once.
+ * Requests that a client sent to a process that may be killed at any moment, and their answers. After a restart the acknowledged must be
+ * there, the refused must not, and the open may be either, but only once.
  */
 export class AcknowledgementLedger<T> {
   readonly entries: LedgerEntry<T>[] = [];
@@ -54,7 +54,7 @@ const BROKEN = new Set([
   'UND_ERR_CLOSED',
 ]);
 
-/** What a fetch throws when the process behind it dies. */
+/** Errors that a fetch throws when the process behind it dies. */
 export const isBrokenConnection = (error: unknown): boolean => {
   for (let one = error as { code?: string; cause?: unknown; message?: string } | undefined; one;) {
     if (one.code !== undefined && BROKEN.has(one.code)) return true;

@@ -28,6 +28,7 @@ const imports = '@typescript-eslint/no-restricted-imports';
 const apart = 'attestry/use-cases-apart';
 const formats = 'attestry/formats-apart';
 const few = 'attestry/few-collaborators';
+const subject = 'attestry/comment-subject';
 const service = 'apps/dids/src/create-did/example-handler.ts';
 const decisions = 'apps/dids/src/did/example.decisions.ts';
 const events = 'apps/dids/src/did/example.events.ts';
@@ -155,6 +156,16 @@ const broken: readonly [name: string, rule: string, filePath: string, text: stri
   ['a class with nine collaborators', few, service, classOf(9)],
   ['a class with nine parameters that are no collaborators', few, 'libs/keys/src/x.ts', classOf(9, '')],
   ['a provider that only bundles', few, service, bundleOf('Injectable()')],
+  ['a docstring without a subject', subject, service, `/** Of a DID. */\nexport const a = 1;`],
+  ['a docstring of several lines', subject, service, `/**\n * What a DID has.\n * More.\n */\nexport const a = 1;`],
+  ['a member', subject, service, `export interface A {\n  /** Also sent. */\n  a: number;\n}`],
+  ['a line', subject, service, `// As browsers do.\nexport const a = 1;`],
+  ['a line in lower case', subject, service, `// which is sent\nexport const a = 1;`],
+  ['a comment behind code', subject, service, `export const a = 1; // of a DID`],
+  ['a line below a comment behind code', subject, service, `export const a = 1; // DIDs\n// Those of a tenant.`],
+  ['a line below a directive', subject, service, `// @engines PostgreSQL\n// That of a DID.\nexport const a = 1;`],
+  ['a line below an empty line', subject, service, `// DIDs.\n\n// Whose key it is.\nexport const a = 1;`],
+  ['a script', subject, 'scripts/x.mjs', `// So that it ends.\nexport const a = 1;`],
   ['a loose comparison', 'eqeqeq', service, `export const a = (b: number) => b == 1;`],
   ['a promise nobody waits for', '@typescript-eslint/no-floating-promises', 'libs/sqlite/src/index.ts', `fetch('x');`],
 ];
@@ -200,6 +211,13 @@ const sound: readonly [name: string, filePath: string, text: string][] = [
   ['a class of values', service, bundleOf()],
   ['the dependencies of the steps of the gateway', 'apps/gateway/src/pipeline/dependencies.ts', classOf(9)],
   ['a harness of tests', 'libs/testing/src/x.ts', classOf(9)],
+  ['a comment begins with its subject', service, `/** State of a DID. */\nexport const a = 1; // Office of a DID`],
+  [
+    'a comment goes on in the next line',
+    service,
+    `// The key of a DID.\n// Of several the first.\nexport const a = 1;`,
+  ],
+  ['a comment begins with a name', service, `/** \`of\` a DID. */\nexport const a = 1; // @engines`],
   ['handlers read the clock', service, `export const a = () => Date.now();`],
 ];
 

@@ -6,7 +6,7 @@ const TERMS = 'https://w3id.org/vc-revocation-list-2020#';
 const typed = (members: object) => ({ '@protected': true, id: '@id', type: '@type', ...members });
 const term = (name: string, members: object) => ({ [name]: { '@id': TERMS + name, '@context': typed(members) } });
 
-/** Of RevocationList2020; a verifier has its own copy. */
+/** Context of RevocationList2020; a verifier has its own copy. */
 export const REVOCATION_LIST_CONTEXT = {
   url: 'https://w3id.org/vc-revocation-list-2020/v1',
   document: {

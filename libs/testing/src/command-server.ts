@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { listeningProcess } from './listening-process.js';
 
-/** Of EventStoreDB. */
+/** Port of EventStoreDB. */
 const DEFAULT_PORT = 2113;
 
 /** How long its command may take to report that the server is ready, milliseconds. */

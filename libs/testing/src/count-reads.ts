@@ -2,7 +2,7 @@ import type { EventStore, ReadStreamOptions, StreamName } from '@attestry/event-
 
 /** How many events were read from single streams, by category. */
 export interface ReadCount {
-  /** Of the category, or of all. */
+  /** Number of the category, or of all. */
   of(category?: string): number;
   reset(): void;
 }

@@ -23,7 +23,7 @@ export class CustomerIaca {
     readonly certificatePem: string,
   ) {}
 
-  /** Of a certificate that began two days ago. */
+  /** Certificate that began two days ago. */
   static async create(days = 3650, issuerNames = NAMES): Promise<CustomerIaca> {
     const x509 = await load();
     const keys = await webcrypto.subtle.generateKey(SIGNING, true, ['sign', 'verify']);

@@ -64,7 +64,7 @@ declare module '@digitalbazaar/vc' {
   export interface VerifyCredentialResult {
     verified: boolean;
     error?: VerificationError;
-    /** Of a credential with `credentialStatus`. */
+    /** Set for a credential with `credentialStatus`. */
     statusResult?: StatusResult;
   }
   export interface RemoteDocument {
@@ -91,7 +91,7 @@ declare module '@digitalbazaar/vc-bitstring-status-list' {
   export function checkStatus(options: {
     credential: Record<string, unknown>;
     documentLoader: import('@digitalbazaar/vc').DocumentLoader;
-    /** Of the proof of the list. */
+    /** Suite of the proof of the list. */
     suite?: unknown;
     verifyBitstringStatusListCredential?: boolean;
   }): Promise<{ verified: boolean; error?: Error; results: { status: boolean }[] }>;
@@ -101,7 +101,7 @@ declare module '@digitalbazaar/vc-revocation-list' {
   export function checkStatus(options: {
     credential: Record<string, unknown>;
     documentLoader: import('@digitalbazaar/vc').DocumentLoader;
-    /** Of the proof of the list. */
+    /** Suite of the proof of the list. */
     suite?: unknown;
     verifyRevocationListCredential?: boolean;
   }): Promise<import('@digitalbazaar/vc').StatusResult>;

@@ -1,7 +1,7 @@
 import { isIPv6, type AddressInfo } from 'node:net';
 import { createServer, Packet, type DnsServer } from 'dns2';
 
-/** What a name's TXT records are: each a value, or the strings one value comes in. */
+/** TXT record of a name: a value, or the strings that one value comes in. */
 type TxtRecord = string | string[];
 
 /** A DNS server on 127.0.0.1, over UDP and TCP, with TXT records, and addresses of this machine. */

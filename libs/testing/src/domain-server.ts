@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { routeHost } from './host-fetch.js';
 import { repository, type PlatformProcess } from './platform-process.js';
 
-/** What a platform preloads that reads documents of a {@link DomainServer}. */
+/** Module that a platform preloads to read documents of a {@link DomainServer}. */
 export const DOMAIN_SERVERS_HOOK = join(repository, 'libs/testing/dist/domain-servers-hook.js');
 
 /** The server of a custom domain, as a customer runs one: it forwards some paths to the gateway, with the Host of the domain. */

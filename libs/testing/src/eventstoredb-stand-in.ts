@@ -44,7 +44,7 @@ import { freePort } from './free-port.js';
 type Reading = ServerWritableStream<ReadReq, ReadResp>;
 type Wanted = (record: StoredRecord) => boolean;
 
-/** As in EventStoreDB 23.10: events that wait for a live subscriber, and events of one page of a read. */
+/** Limits of EventStoreDB 23.10: events that wait for a live subscriber, and events of one page of a read. */
 const MAX_QUEUED = 32;
 const PAGE = 32;
 const TOO_SLOW = 'Operation timed out: Consumer too slow to handle event while live. Client resubscription required.';

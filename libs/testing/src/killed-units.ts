@@ -10,7 +10,7 @@ export interface UnitToKill {
   event: string;
 }
 
-/** What a platform preloads that {@link killAtGap} ends. */
+/** Module that a platform preloads so that {@link killAtGap} can end it. */
 export const KILLED_UNITS_HOOK = join(repository, 'libs/testing/dist/killed-units-hook.js');
 
 /** From now on the platform kills itself at this gap of the next such unit, as `kill -9` would. */

@@ -10,7 +10,7 @@ import { suiteFor } from './proof-suites.js';
 
 const V1 = 'https://identity.foundation/.well-known/did-configuration/v1';
 const TERMS = 'https://identity.foundation/.well-known/resources/did-configuration/#';
-/** As the DIF publishes it; a verifier has its own copy. */
+/** Context that the DIF publishes; a verifier has its own copy. */
 const CONTEXT = {
   '@context': [
     {

@@ -34,7 +34,7 @@ const socketsOf = (pid: number): string[] =>
     ),
   );
 
-/** What has ended meanwhile, or is not ours to look at, has none. */
+/** A process that has ended meanwhile, or that may not be read, has none. */
 const orNone = (probe: () => string[]): string[] => {
   try {
     return probe();

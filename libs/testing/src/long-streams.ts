@@ -73,7 +73,7 @@ export const lengthenStreams = async (dataDir: string, short: ShortStreams, leng
   }
 };
 
-/** Of what has just happened: lists keep 30 days. */
+/** Time of recent events: lists keep 30 days. */
 const NOW = new Date().toISOString();
 
 /** The first further event of a tenant has a number below this one: what was added before it never was. */

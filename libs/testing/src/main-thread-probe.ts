@@ -86,7 +86,7 @@ const switchContext = (next: boolean): void => {
   isInRequest = next;
 };
 
-/** What resolved a promise outside the context of the request: the continuation that ran, and the functions on its stack. */
+/** Origin of a resolved promise outside the context of the request: the continuation that ran, and the functions on its stack. */
 interface Resolver {
   resource: number;
   stack: NodeJS.CallSite[];

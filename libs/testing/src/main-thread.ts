@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ProbeMessage } from './main-thread-probe.js';
 import { repository, type PlatformProcess } from './platform-process.js';
 
-/** What a platform preloads whose main thread is measured; see {@link MainThread}. */
+/** Module that a platform preloads whose main thread is measured; see {@link MainThread}. */
 export const MAIN_THREAD_PROBE = join(repository, 'libs/testing/dist/main-thread-probe.js');
 
 /** Longest time for which one request may hold the thread, on the reference machine. */

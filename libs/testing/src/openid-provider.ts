@@ -17,7 +17,7 @@ export interface ProviderAccount {
 
 const CLIENT = { client_id: 'portal', client_secret: 'a secret of the portal', redirect_uri: 'http://127.0.0.1/back' };
 
-/** As a tenant of the platform is known there: its callback, on whatever host, may be redirected to. */
+/** Client of a tenant of the platform: its callback, on whatever host, may be redirected to. */
 export const TENANT_CLIENT = { clientId: 'attestry', clientSecret: 'the-secret-of-the-client-0815' };
 const DISCOVERY = '/.well-known/openid-configuration';
 const CALLBACK = '/v1/oauth/authentication/callback';
@@ -95,7 +95,7 @@ export class OpenIdProvider {
         profile: ['name', 'given_name', 'family_name', 'birthdate'],
         email: ['email', 'email_verified'],
       },
-      // Of the key set; its own refuses addresses of this machine.
+      // Fetches the key set; its own refuses addresses of this machine.
       fetch: (url, init) => hostFetch(url, init as RequestInit),
       conformIdTokenClaims: userInfo !== undefined,
       acrValues: ['1', '2'],

@@ -8,13 +8,13 @@ export interface ReceivedSpan {
   /** '' for a root. */
   parentSpanId: string;
   name: string;
-  /** As the protocol numbers them: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  /** Number of the protocol: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   kind: number;
   /** Nanoseconds since the epoch. */
   start: bigint;
   end: bigint;
   attributes: Record<string, string | number | boolean>;
-  /** Of the process: `service.name`. */
+  /** Name of the process: `service.name`. */
   service: string;
   isError: boolean;
 }
@@ -23,7 +23,7 @@ interface Field {
   number: number;
   /** A varint or a fixed number. */
   value: bigint;
-  /** Of a string, of bytes or of a message. */
+  /** Content of a string, of bytes or of a message. */
   bytes: Buffer;
 }
 

@@ -11,7 +11,7 @@ import { waitUntil } from './wait-until.js';
 
 export const repository = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
-/** What the platform prints when it is ready. */
+/** Line that the platform prints when it is ready. */
 export interface ReadyLine {
   msg: 'ready';
   management: string;
@@ -41,7 +41,7 @@ export interface ManagementClientFile {
   client_secret: string;
 }
 
-/** What a platform preloads whose bound on the bytes of pages a test changes, by {@link PlatformProcess.query}. */
+/** Module that a platform preloads whose bound on the bytes of pages a test changes, by {@link PlatformProcess.query}. */
 export const PAGE_SIZE_SWITCH = join(repository, 'libs/testing/dist/page-size-switch.js');
 
 /** High enough never to be met by a suite that is not about them, however busy the machine. */
@@ -63,7 +63,7 @@ export const RAISED_LIMITS: Record<string, string> = {
   OWN_WRITE_WAIT_MS: '2000',
 };
 
-/** What a platform needs of the environment it is started from; with what Node compiled before, it starts a sixth sooner. */
+/** Variables that a platform needs of the environment it is started from; with what Node compiled before, it starts a sixth sooner. */
 const KEPT_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'NODE_COMPILE_CACHE'];
 export const ownEnvironment = (): Record<string, string> =>
   Object.fromEntries(KEPT_VARIABLES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));

@@ -73,7 +73,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** As its superuser, or as the role given. */
+  /** URL for its superuser, or for the given role. */
   url(role = 'postgres'): string {
     return `postgres://${role}@127.0.0.1:${this.port}/postgres`;
   }

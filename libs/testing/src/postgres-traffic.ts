@@ -18,7 +18,7 @@ const REPORTED_MS = 11_000;
 /** Settings of a server whose traffic is counted: it does nothing of its own accord. */
 export const COUNTED_SERVER = { shared_preload_libraries: 'pg_stat_statements', autovacuum: 'off' };
 
-/** What a server did; reading it adds two to what it did. */
+/** Counts the work of a server; a reading adds two statements. */
 export class PostgresTrafficCounter {
   private constructor(private readonly client: pg.Client) {}
 
@@ -55,7 +55,7 @@ export class PostgresTrafficCounter {
     return this.read();
   }
 
-  /** What the server does in this time, per second. */
+  /** Work of the server in this time, per second. */
   async perSecond(seconds: number): Promise<PostgresTraffic> {
     const before = await this.read();
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));

@@ -6,11 +6,11 @@ import { RedirectBrowser } from './redirect-browser.js';
 import type { WalletProvider } from './wallet-provider.js';
 import { makeHolderKey, type HolderKey, type TokenAnswer } from './wallet.js';
 
-/** What a platform preloads whose clock a test sets: it sends the milliseconds that the clock is ahead. */
+/** Module that a platform preloads whose clock a test sets: it sends the milliseconds that the clock is ahead. */
 export const SHIFTED_CLOCK = join(repository, 'libs/testing/dist/shifted-clock.js');
 
 type Members = Record<string, unknown>;
-/** What a JWT has in place of its own; an undefined member is left out. */
+/** Changes of a JWT; an undefined member is left out. */
 export interface JwtChange {
   header?: Members;
   claims?: Members;
@@ -62,7 +62,7 @@ export const withBrokenSignature = (jws: string): string => {
  * a DPoP key. The wallet of a conformance test; {@link Wallet} is the one that is independent of this project.
  */
 export class ProtocolWallet {
-  /** Of the last authorization request. */
+  /** Verifier of the last authorization request. */
   codeVerifier = '';
   private state = '';
 

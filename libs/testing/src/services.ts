@@ -1,5 +1,5 @@
-// What runs parts of the platform in the process of the test. An entry of its own: it loads service kit, keys and read models,
-// for which the many specs that only send requests would wait.
+// Tools that run parts of the platform in the process of the test. An entry of its own: it loads service kit, keys and read models, for
+// which the many specs that only send requests would wait.
 export * from './cluster/cluster-stores.js';
 export * from './credential-flow.js';
 export * from './describe-idempotency.js';

@@ -204,7 +204,7 @@ export class TenantApi {
     };
   }
 
-  /** Of mobile documents. */
+  /** Status lists of mobile documents. */
   get statusLists() {
     const { client, answerTo } = this.calls;
     const path = '/v2/credentials/mobile/status-lists';
@@ -272,7 +272,7 @@ export class TenantApi {
   get offers() {
     const { client, answerTo } = this.calls;
     return {
-      /** Of the authorization code flow. */
+      /** Creates an offer of the authorization code flow. */
       createOpen: (body: Schemas['OfferRequest']) => answerTo(client.POST('/v1/openid/offers', { body })),
       deleteOpen: (id: string) => answerTo(client.DELETE('/v1/openid/offers/{id}', { params: { path: { id } } })),
       create: (body: Schemas['PreAuthorizedOfferRequest']) =>
@@ -311,7 +311,7 @@ export class TenantApi {
     };
   }
 
-  /** Of all users. */
+  /** Credentials of all users. */
   credentials(query?: QueryOf<'/v2/credentials'>) {
     const { client, answerTo } = this.calls;
     return answerTo(client.GET('/v2/credentials', { params: { query } }));

@@ -24,7 +24,7 @@ const remote = (documentUrl: string, document: unknown): RemoteDocument => ({
   document,
 });
 
-/** What a verifier loads: DIDs, contexts its libraries bring, and contexts of the platform over HTTP. */
+/** Documents that a verifier loads: DIDs, contexts its libraries bring, and contexts of the platform over HTTP. */
 const documentLoader: DocumentLoader = async (url) => {
   if (url.startsWith('did:')) {
     if (!url.includes('#')) return remote(url, await resolveDid(url));

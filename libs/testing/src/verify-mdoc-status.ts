@@ -25,7 +25,7 @@ export const mdocStatus = async (credential: string): Promise<Status['status_lis
 export const mdocIdentifier = async (credential: string): Promise<Status['identifier_list']> =>
   (await statusOf(credential))?.identifier_list;
 
-/** What could link the copies of one request: the salts, in base64url, and the times of the mobile security object. */
+/** Values that could link the copies of one request: the salts, in base64url, and the times of the mobile security object. */
 export const mdocTraces = async (credential: string): Promise<{ salts: string[]; times: Record<string, string> }> => {
   const { items, mso } = await readMdoc(credential);
   return {

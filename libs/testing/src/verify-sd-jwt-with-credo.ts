@@ -73,7 +73,7 @@ export const verifySdJwtWithCredo = async (
 
 const unsupported = () => Promise.reject(new Error('not supported'));
 
-/** What @credo-ts/core takes from its host: the holder's key, and ECDSA with P-256. */
+/** Keys that @credo-ts/core takes from its host: the holder's key, and ECDSA with P-256. */
 const keysOf = (holder: HolderKey): Kms.KeyManagementService => ({
   backend: 'attestry-testing',
   isOperationSupported: (_context, { operation }) => ['sign', 'verify', 'randomBytes'].includes(operation),

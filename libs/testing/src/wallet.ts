@@ -57,7 +57,7 @@ export interface CollectOptions {
   transactionCode?: string;
   /** One proof each; default one fresh ES256 key in the header. */
   keys?: readonly HolderKey[];
-  /** Which of the offered configurations; default all. */
+  /** Ids of the offered configurations to collect; default all. */
   configurationIds?: readonly string[];
 }
 
@@ -92,7 +92,7 @@ const fetchSigned = ((input: string | URL, init: RequestInit = {}) => {
   return hostFetch(input, { ...init, headers: Object.fromEntries(headers) });
 }) as typeof fetch;
 
-/** Of JWTs whose header has the certificate of their key. */
+/** Verifies JWTs whose header has the certificate of their key. */
 const verifyUnder =
   (ca: X509Certificate): CallbackContext['verifyJwt'] =>
   async (signer, { compact }) => {
@@ -271,7 +271,7 @@ export class Wallet {
     return (credentials as { credential: string | Record<string, unknown> }[]).map(({ credential }) => credential);
   }
 
-  /** As {@link credentials}; the whole response, which may be deferred (OID4VCI §8.3). */
+  /** Requests like {@link credentials}; returns the whole response, which may be deferred (OID4VCI §8.3). */
   async requestCredentials(
     metadata: IssuerMetadataResult,
     accessToken: string,

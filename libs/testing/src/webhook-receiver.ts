@@ -132,7 +132,7 @@ export class WebhookReceiver {
         receivedAt,
       }),
     );
-    // Of a platform that is starting, who delivers may be there before who publishes the keys: the answer does not wait.
+    // The sender of a platform that is starting may be ready before the publisher of the keys: the answer does not wait.
     await Promise.race([judged, pause(MOST_FOR_KEYS_MS, undefined, { ref: false })]);
     return status;
   }

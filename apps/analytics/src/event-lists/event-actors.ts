@@ -7,7 +7,7 @@ export type Kind = 'c' | 'u' | '';
 export const actorOf = ({ clientId, managementUserId }: { clientId?: string; managementUserId?: string }): string =>
   managementUserId !== undefined ? `u${managementUserId}` : clientId !== undefined ? `c${clientId}` : '';
 
-/** Of the actor in the metadata of a domain event: `client:<id>`, `user:<id>`, or without name. */
+/** Index value for the actor in the metadata of a domain event: `client:<id>`, `user:<id>`, or without name. */
 export const actorOfEvent = (actor: string): string =>
   actor.startsWith('client:') || actor.startsWith('user:')
     ? `${actor.slice(0, 1)}${actor.slice(actor.indexOf(':') + 1)}`

@@ -210,7 +210,7 @@ export class EventsReadModel extends ReadModel<EventTables> {
     return row && Number(row.deadline);
   }
 
-  /** Those that were not closed. */
+  /** Recorders that were not closed. */
   recorders(): Promise<RecorderRow[]> {
     return this.db.selectFrom('operation_recorders').selectAll().where('closed_at', 'is', null).execute();
   }

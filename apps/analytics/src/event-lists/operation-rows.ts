@@ -40,14 +40,14 @@ export interface OperationRow {
   deadline: number | null;
   /** 1: an earlier release reported its events as stored. */
   committed: number;
-  /** Of its later entry. */
+  /** Time of its later entry. */
   last_at: string;
 }
 
 /** Where an entry comes from; a higher one replaces a lower one, of two equal ones the first stays. */
 const SOURCE = { none: 0, message: 1, event: 2, start: 3 } as const;
 
-/** What one event says about an operation: a row with the other members empty. */
+/** Part of an operation that one event holds: a row with the other members empty. */
 export type OperationPart = OperationRow;
 
 const json = (value: Record<string, unknown> | undefined): string | null =>
@@ -186,7 +186,7 @@ const partsOfStreamEvent = (stored: RecordedEvent): OperationPart[] => {
   }
 };
 
-/** What an event of either store says about operations. Domain events say something when they carry a record. */
+/** Parts of operations that an event of either store holds. Domain events hold some when they carry a record. */
 export const partsOf = (event: RecordedEvent): OperationPart[] => {
   if (event.stream.startsWith(`${OPERATION_CATEGORY}-`)) return partsOfStreamEvent(event);
   const { record } = event.metadata as { record?: OperationRecord };

@@ -66,7 +66,7 @@ const operationOf = (tenantId: string, n: number): OperationRow => {
     start_metadata: '{}',
     start_data: null,
     outcome: n % 7 ? 'SUCCESS' : 'FAIL',
-    // Those of two operations overlap.
+    // The times of two operations overlap.
     ended_at: timeOf(2 * n + 3),
     end_key: `${String(n).padStart(10, '0')}1`,
     end_source: 1,

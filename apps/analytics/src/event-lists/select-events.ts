@@ -19,7 +19,7 @@ export interface EventRow extends Pick<
   bytes: number;
 }
 
-/** What an entry has beside its row, read only for those of the page (ADR 0098). */
+/** Contents of an entry beside its row, read only for those of the page (ADR 0098). */
 export interface EventContents {
   metadata: string | null;
   /** Sealed; null at logging level 1. */

@@ -23,8 +23,8 @@ export type StartFact = Within<OperationStartMessage>;
 export type RecorderFact = Omit<RecorderMessage, 'state' | 'at'> & { state: RecorderMessage['state'] | 'lost' };
 
 /**
- * What no domain event holds (ADR 0073). `RecordFact`, `StartFact` and `RecorderFact` have the members of the messages in
- * `libs/contracts/src/operation-record.ts`. `OperationStarted` and `OperationCommitted` were written by earlier releases only.
+ * Events for operations whose record no domain event holds (ADR 0073). `RecordFact`, `StartFact` and `RecorderFact` have the members of the
+ * messages in `libs/contracts/src/operation-record.ts`. `OperationStarted` and `OperationCommitted` were written by earlier releases only.
  */
 export type OperationStreamEvent =
   /** START and outcome of an operation without an event of its own. */

@@ -103,7 +103,7 @@ const SHAPES = {
   former: FormerShape,
 } satisfies Record<string, DtoClass<object>>;
 
-/** What is wrong with the data of a message, without its values. */
+/** Faults of a message's data, without its values. */
 export const faultsOf = (kind: keyof typeof SHAPES, data: unknown, bytes: number): string[] => {
   if (bytes > MAX_RECORD_BYTES) return [`must have at most ${MAX_RECORD_BYTES} bytes`];
   return checkShape<object>(SHAPES[kind], data, 'body').details.map(({ param, msg }) => `${param} ${msg}`);

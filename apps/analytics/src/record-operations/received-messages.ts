@@ -17,7 +17,7 @@ export type ReceivedMessage = { bytes: number } & (
   | { kind: 'record'; data: OperationRecordMessage }
   | { kind: 'started'; data: OperationStartMessage }
   | { kind: 'recorder'; data: RecorderMessage }
-  /** Of a release that sent START and outcome separately: a gateway during an upgrade, or what the feed kept of it. */
+  /** Sent by a release that sent START and outcome separately: a gateway during an upgrade, or what the feed kept of it. */
   | { kind: 'former'; data: OperationEventMessage }
 );
 

@@ -5,7 +5,7 @@ import { RecordOperations } from './record-operations.js';
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 
 describe('the last sign of a recorder', () => {
-  /** Of a process whose clock is ten minutes behind. */
+  /** Sign of a process whose clock is ten minutes behind. */
   const alive = (sequence: string): FeedMessage => {
     const at = new Date(NOW - 600_000).toISOString();
     const data: RecorderMessage = { instance: 'first', participant: 'gateway', state: 'alive', at };

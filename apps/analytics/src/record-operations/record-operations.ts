@@ -50,7 +50,7 @@ export interface NewOperationEvent {
   /** '' for events that analytics adds itself. */
   sourceSequence: string;
   actor: string;
-  /** Of the message, as JSON. */
+  /** Length of the message, as JSON. */
   bytes?: number;
 }
 
@@ -323,7 +323,7 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
 
   private async reload(): Promise<void> {
     this.heads.clear();
-    // What was taken for stored may not be.
+    // Signs that were taken for stored may not be.
     for (const sign of this.signs.values()) sign.stored = 0;
     const newest = (await this.bus.head()) ?? '';
     if (isLater(newest, this.newest)) this.newest = newest;

@@ -38,7 +38,7 @@ export class DeleteDid {
     await this.lists.settled(started.position);
   }
 
-  /** Of the configurations that hold the DID, those whose creation was interrupted long ago. Stops at the first that exists. */
+  /** Configurations that hold the DID and whose creation was interrupted long ago. Stops at the first that exists. */
   private async abandoned(state: DidState, context: ClientContext): Promise<Set<string>> {
     const abandoned = new Set<string>();
     const { settled, young } = holdersOf(state, this.clock.now());

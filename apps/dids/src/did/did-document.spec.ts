@@ -23,7 +23,7 @@ const p256Jwk: PublicJwk = {
 };
 const x25519Jwk = generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }) as PublicJwk;
 
-/** Of the did:key specification, section BLS 12-381: the JWK, and the same in base58. */
+/** Key of the did:key specification, section BLS 12-381: the JWK, and the same in base58. */
 const blsJwk: PublicJwk = {
   kty: 'OKP',
   crv: 'Bls12381G2',

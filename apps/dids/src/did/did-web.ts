@@ -73,7 +73,7 @@ const parseHost = (authority: string): { host: string } | { fault: string } => {
   const [, name = '', port] = /^([^:]+)(?::(\d{1,5}))?$/.exec(authority) ?? [];
   const host = name.toLowerCase();
   const labels = host.split('.');
-  // As browsers parse hosts: one that ends in a number is an IPv4 address, whatever its notation.
+  // Browsers parse hosts in this way: one that ends in a number is an IPv4 address, whatever its notation.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!)) return { fault: 'must not be an IP address' };
   if (host.length > 253 || !labels.every((label) => LABEL.test(label)))
     return { fault: `${FORM}; the host is not a domain name (write internationalized names in their xn-- form)` };

@@ -30,7 +30,7 @@ export const activeDid = (state: DidState): ActiveDid => {
   return state;
 };
 
-/** What was found of a document where the DID names it. */
+/** Result of reading a document where the DID names it. */
 export interface SeenDocument {
   /** It is ours, at least without each `Multikey`. */
   isPublished: boolean;

@@ -50,7 +50,7 @@ const publicJwkOf = ({ type, publicKeyJwk, publicKeyBase58 }: Method): PublicJwk
   };
 };
 
-/** As documents were before; also of a document from another host. */
+/** Document in its former form; also of a document from another host. */
 export const withoutMultikeys = (document: Document): Document => {
   const { '@context': contexts, verificationMethod: methods, assertionMethod: asserting } = document;
   if (!Array.isArray(contexts) || !Array.isArray(methods) || !Array.isArray(asserting)) return document;

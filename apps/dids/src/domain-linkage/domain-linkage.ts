@@ -39,7 +39,7 @@ export const PERIOD_MS = 90 * 86_400_000;
 /** Number of the period that contains a time. */
 export const periodOf = (now: Date): number => Math.floor(now.getTime() / PERIOD_MS);
 
-// Of the DIF the standard's own; the older …/contexts/did-configuration-v0.2.jsonld has the same terms.
+// The DIF's context is the standard's own; the older …/contexts/did-configuration-v0.2.jsonld has the same terms.
 const CONTEXTS = [CREDENTIALS_V1, DID_CONFIGURATION_V1];
 /** Best first: older suites are known to more verifiers. Credentials v1 does not define `DataIntegrityProof`. */
 const SUITES = [

@@ -4,7 +4,7 @@ import type { LinkedDomainEvent } from './linked-domain.events.js';
 export interface LinkedDomainState {
   /** Lower case, no port; absent while the tenant has verified none. */
   domain?: string;
-  /** Of the newest integration event applied; -1 before the first. */
+  /** Revision of the newest integration event applied; -1 before the first. */
   revision: number;
 }
 

@@ -72,7 +72,7 @@ export class ReserveIssuerKey {
     );
   }
 
-  /** As the retrieval of the DID does: the first look-up that finds its document completes it. */
+  /** The retrieval of the DID does the same: the first look-up that finds its document completes it. */
   private async lookUp(named: string, context: TenantServiceContext): Promise<void> {
     const { state } = await this.streams.load(did, didStream(context.tenant.id, named));
     if (state.status === 'active' && !this.isForeign(named, context))

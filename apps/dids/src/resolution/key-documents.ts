@@ -19,7 +19,7 @@ const FOREIGN_CURVES: readonly [number, number, (point: Uint8Array) => unknown][
   [0x81, 0x24, (point) => p384.Point.fromBytes(point)],
   [0x82, 0x24, (point) => p521.Point.fromBytes(point)],
 ];
-/** Of the longest key, BLS12-381 G2; base58 takes quadratic time. */
+/** Length of the longest key, BLS12-381 G2; base58 takes quadratic time. */
 const LONGEST_MULTIKEY = 140;
 
 /** did:key Method v0.7 §3.1: the document is derived from the DID. @throws InvalidKey */
@@ -48,7 +48,7 @@ export const didKeyDocument = (did: string): Document => {
   return didKeyOf({ keyId: '', algorithm: publicJwk.crv, publicJwk }).document;
 };
 
-/** Of a key that is encoded as a JWK (`jwk_jcs-pub`). @throws InvalidKey */
+/** Document of a key that is encoded as a JWK (`jwk_jcs-pub`). @throws InvalidKey */
 const jwkKeyDocument = (did: string, id: string): Document => ({
   '@context': [DID_V1, JWS_2020_V1],
   id: did,

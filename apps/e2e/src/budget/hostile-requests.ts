@@ -38,7 +38,7 @@ const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 const XML = 'application/xml';
 
-/** As many as requested, limited to those that fit. */
+/** Parts up to the requested number, limited to those that fit. */
 const upTo = (count: number, most: number, one: (index: number) => string, separator: string): string => {
   const parts: string[] = [];
   for (let index = 0, length = 0; index < count; index++) {
@@ -155,7 +155,7 @@ const jsonList = (path: MemberPath, items: JsonSchema): Hostile[] =>
     hostile(`${nameOf(path)}: list of ${what}`, ENTRIES, PART, (right, size) => jsonWith(right, path, text(size))),
   );
 
-/** Of any JSON body, whatever its members. */
+/** Bodies of any JSON operation, whatever its members. */
 const anyJson: Hostile[] = [
   hostile('unknown members', ENTRIES, PART, (right, size) => jsonWithMembers(right, [], members(size))),
   hostile('an unknown list', ENTRIES, PART, (right, size) => jsonWith(right, ['x'], strings(size))),
@@ -302,7 +302,7 @@ const line = (name: string, of: (size: number) => HostileParts, size = LINE, par
 const inHeader = (name: string, pattern: string) =>
   line(`header ${name} of ${pattern}`, (size) => ({ headers: { [name]: filled(pattern, size) } }));
 
-/** Of the address and the headers of any operation. */
+/** Addresses and headers of any operation. */
 const anyLine: Hostile[] = [
   line('unknown query members', (n) => ({ query: upTo(n, LINE, (index) => `x${index}=1`, '&') }), LINE_MEMBERS, 300),
   line('empty query members', (size) => ({ query: filled('&', size) })),
@@ -357,7 +357,7 @@ export const hostileRequests = (operation: Operation): Hostile[] => {
     ...anyLine,
     ...inAddress,
     ...[...headers].flatMap(jwsHeaders),
-    // Also input that it does not accept, which is refused before it is read or parsed in vain.
+    // Input that it does not accept is sent too: it is refused before it is read or parsed in vain.
     ...anyJson,
     ...(types.includes(FORM) || body === 'form' || body === 'raw' ? anyForm : anyForm.slice(0, 1)),
     ...(body === 'raw' && types.includes(JSON_TYPE) ? anyJwe : []),

@@ -8,7 +8,7 @@ export interface Member {
   path: MemberPath;
   /** `open`: whatever JSON, or a map with names of the caller's choosing. */
   kind: 'array' | 'object' | 'open' | 'string';
-  /** Of an array. */
+  /** Entries of an array. */
   items?: JsonSchema;
 }
 

@@ -448,7 +448,7 @@ export const describeIssuerModules = (profile: Profile, issuerUnderTest: () => I
       expect((await wallet.requestCredential(token, body)).status).toBe(200);
     });
 
-    /** What the modules on client attestation accept at the PAR endpoint. */
+    /** Answer that the modules on client attestation accept at the PAR endpoint. */
     const expectClientError = async (sent: { attestation?: string; pop?: string }) => {
       const { wallet } = issuerUnderTest();
       const { status, body, headers } = await wallet.push(wallet.parameters(SD_JWT_SCOPE), sent);

@@ -21,7 +21,7 @@ export interface IssuerUnderTest {
   tenant: TenantUnderTest;
   wallet: ProtocolWallet;
   secondWallet: ProtocolWallet;
-  /** Of both clients. */
+  /** Attester of both clients. */
   attester: WalletProvider;
   /** Credential configurations. */
   sdJwt: string;

@@ -129,7 +129,7 @@ export class Verification {
       );
   }
 
-  /** As many as are listed once at least `wanted` are, or a while has passed: the list follows the stream. */
+  /** Number of listed credentials once at least `wanted` are listed, or a while has passed: the list follows the stream. */
   private async credentials(userId: string, wanted: number): Promise<number> {
     const ids = async () => {
       const parts = { params: { userId }, query: { limit: 1000 } };

@@ -20,7 +20,7 @@ import { issue, makeIssuer, type Issuer } from '../journey.js';
 // Floods of one tenant's data or callers beside the issuance of another tenant, with the default limits, in one process.
 
 const MIB = 1_048_576;
-/** Of an issuance to the other tenant, from the offer to the credential, milliseconds. */
+/** Duration of an issuance to the other tenant, from the offer to the credential, milliseconds. */
 const UNDISTURBED_MS = 1000;
 /** Most bytes by which a flood may enlarge the process. Memory is collected late: what is unbounded exceeds it within seconds. */
 const MOST_GROWTH = 1024 * MIB;
@@ -133,7 +133,7 @@ describe('500 connections of two addresses that read nothing of a document', () 
       },
       { what: 'an answer that was ended', timeoutMs: 60_000 },
     );
-  /** What each connection has received and gets now that it reads. */
+  /** Bytes that each connection has received and gets now that it reads. */
   const received = () =>
     Promise.all(
       sockets.map(

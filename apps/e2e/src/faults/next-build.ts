@@ -2,14 +2,14 @@ import { cp, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs
 import { dirname, join } from 'node:path';
 import { repository } from '@attestry/testing';
 
-/** Of the next build only: a user's stream ends with it. */
+/** Event of the next build only: a user's stream ends with it. */
 export const NEW_EVENT = 'UserFarewellNoted';
 /** Subject on which the next build publishes the resulting event. */
 export const NEW_SUBJECT = 'event.issuance.user-farewell-noted';
 
 /** Changes in the compiled files of a build: the text to replace, and its replacement in the next build. */
 const CHANGES: Record<string, [string, string][]> = {
-  // What a service may publish follows from its declared events.
+  // Subjects that a service may publish follow from its declared events.
   'libs/contracts/dist/issuance/issuance.integration-events.js': [
     [
       'export const userDeleted',

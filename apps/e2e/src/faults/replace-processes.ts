@@ -16,7 +16,7 @@ export interface Replaced {
 /** Starts a new process beside an old one, then ends the old one; connections go to gateways that are ready. */
 export const replace = async ({ cluster }: Stage, old: ServiceProcess, build: string): Promise<Replaced> => {
   const next = await cluster.add(old.service, `${old.name}-next`, build);
-  // Like a load balancer that polls periodically.
+  // A load balancer that polls periodically needs some time.
   await pause(200);
   const { port, name } = old;
   const began = performance.now();

@@ -15,7 +15,7 @@ export interface Call {
   params: Record<string, string | Pick>;
   query: readonly (readonly [string, string])[];
   credentials: 'right' | 'none' | 'nonsense' | 'foreign' | 'basic';
-  /** Of an operation that accepts `Idempotency-Key`. */
+  /** Key for an operation that accepts `Idempotency-Key`. */
   key?: string | undefined;
   contentType?: string;
   /** Literal text, or a value that is sent in the operation's media type. */

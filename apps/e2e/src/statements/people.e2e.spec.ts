@@ -277,7 +277,7 @@ describe('the permissions of members [M46, M51]', () => {
     for (const [who, api] of outsiders) {
       const answer = await send(api, called, ids);
       expect([who, answer.status, answer.body]).toMatchObject([who, 404, { code: 'NotFound' }]);
-      // As for a tenant that does not exist: the two cannot be distinguished.
+      // A tenant that does not exist gets the same answer: the two cannot be distinguished.
       expect((await send(api, called, unknown)).body).toEqual(answer.body);
     }
     const refused = await send(self.api, called, ids);

@@ -18,7 +18,7 @@ const refused = (reason: string): AppError => invalidToken(reason, 'check-user-t
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /**
- * What a token lacks whose signature was verified before its claims, as jose does: its holder has it from the operator's provider, whose
+ * Refusal of a token by its claims. jose has verified its signature before, so that the token is from the operator's provider, whose
  * settings the reason concerns.
  * @param audience that is required
  */

@@ -11,7 +11,7 @@ export class OidcIssuer {
     this.keys = new ProviderKeys((deadline) => this.fetch(deadline));
   }
 
-  /** As {@link ProviderKeys.keySet} */
+  /** See {@link ProviderKeys.keySet}. */
   keySet(now: number, deadline: number, fresh = false): Promise<KeySet> {
     return this.keys.keySet(now, deadline, fresh);
   }

@@ -62,7 +62,7 @@ const verifierWith = (managementOidcRequiredClaims: RequiredClaims): UserTokenVe
   const logger = createLogger('silent', {});
   return new UserTokenVerifier(config as unknown as PlatformConfig, outbound, new SignInRegistry(), clock, logger);
 };
-/** Of a 401: the reason, and the challenge. */
+/** Reason and challenge of a 401. */
 const refusalOf = async (token: string, by = verifier) => {
   const error: unknown = await by.verify(token, deadline()).catch((thrown: unknown) => thrown);
   if (!(error instanceof AppError)) throw new Error('the token was accepted');

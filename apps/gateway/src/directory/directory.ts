@@ -22,13 +22,13 @@ import { newRequestId } from '../request/request-id.js';
 /** The API of a host. The domain of an environment itself serves no operation, only its front page. */
 export type HostKind = Api | 'platform';
 
-/** What a Host header names. */
+/** API and tenant that a Host header names. */
 export interface ResolvedHost {
   api: HostKind;
   /** Scheme and canonical host. */
   publicUrl: string;
   tenant?: TenantContext;
-  /** Of a deleted tenant: only documents that outlive it are served (ADR 0081). */
+  /** Set for a deleted tenant: only documents that outlive it are served (ADR 0081). */
   ended?: 'deleted' | 'purged';
 }
 
@@ -87,7 +87,7 @@ export class Directory implements OnApplicationBootstrap {
   private readonly pendingDomains = new Map<string, Promise<TenantContext | undefined>>();
   /** Incremented with every change received; a response requested before a change is not cached. */
   private generation = 0;
-  /** What changes tenants and clients, and what changes custom domains. */
+  /** Consumers of the changes of tenants and clients, and of custom domains. */
   private feed: Consumer | undefined;
   private domainFeed: Consumer | undefined;
 

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type { DocumentAnswer } from '@attestry/contracts';
 import { LRUCache } from 'lru-cache';
 
-/** Of all documents, in each of their encodings. */
+/** Limit of all documents, in each of their encodings. */
 const MAX_BYTES = 64 * 1_048_576;
 /** A shorter text gains nothing. */
 const GZIP_FROM_BYTES = 1024;
@@ -12,7 +12,7 @@ const GZIP_FROM_BYTES = 1024;
 const MAX_ADDRESSES = 10_000;
 /** Digests of one address, by language and signature: with each call they are named to the service. */
 const DIGESTS_OF_ADDRESS = 8;
-/** What an entry takes beside its bytes. */
+/** Size of an entry beside its bytes. */
 const ENTRY_BYTES = 512;
 
 const compress = promisify(gzip);

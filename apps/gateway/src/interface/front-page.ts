@@ -98,7 +98,7 @@ const CONTENT: Record<HostKind, (management: string, host: ResolvedHost, address
   },
 };
 
-/** Those of docs/guides/first-tenant.md. */
+/** Steps of docs/guides/first-tenant.md. */
 const firstSteps = (management: string, auth: string): NonNullable<Content['steps']> => [
   [
     'Request an access token for the management API, with the client that the settings name, or that the platform created on its first start (management-client.json in the data folder).',

@@ -42,7 +42,7 @@ const contentSecurityPolicy = (called: readonly string[]): string =>
 
 interface TokenCall {
   address: string;
-  /** Of the tenant; absent for the management API. */
+  /** Audience of the tenant; absent for the management API. */
   audience?: string;
 }
 

@@ -38,7 +38,7 @@ const decodeName = (name: string): string => {
 };
 
 /**
- * What the path of a request target decodes to is UTF-8, and so are the raw octets in it.
+ * The path of a request target is UTF-8 when it is decoded, and so are the raw octets in it.
  * @throws AppError 400
  */
 export const checkPath = (path: string): void => {

@@ -51,7 +51,10 @@ const INEXACT =
 /** Numbers that a refusal names. */
 const MAX_NAMED = 10;
 
-/** Of a body with values that are stored as they are, such as claims: a number would be signed with another value. @throws AppError 400 */
+/**
+ * For a body with values that are stored unchanged, such as claims: an inexact number would be signed with another value. @throws AppError
+ * 400
+ */
 const checkNumbers = (text: string): void => {
   const paths = inexactNumbers(text, MAX_NAMED);
   if (paths.length > 0)

@@ -23,7 +23,7 @@ import { RequestsInFlight } from '../request/requests-in-flight.js';
 import { UnreadAnswers } from '../server/unread-answers.js';
 import { Routes } from './routes.js';
 
-/** What steps and plugins receive; each names in its signature what it uses. */
+/** Dependencies of steps and plugins; each names in its signature what it uses. */
 @Injectable()
 export class Dependencies {
   constructor(

@@ -57,7 +57,7 @@ let server: FastifyInstance;
 const peers: Serving[] = [];
 /** Look-ups of tenants at management. */
 let lookUps = 0;
-/** What the service behind an operation answers; a test sets it. */
+/** Reply of the service behind an operation; a test sets it. */
 let reply: () => Promise<Reply> = async () => ({ ok: true, data: { data: [] } });
 
 const serve = (operation: { subject: string }, answer: (data: { body: never }) => Promise<Reply>) =>

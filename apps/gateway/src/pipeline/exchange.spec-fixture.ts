@@ -129,7 +129,7 @@ export const ratesOf = (state: RateState = rate()) => {
 /** Counts no unread bytes. */
 export const unread = { add: () => undefined, check: () => undefined, reserve: () => undefined } as never;
 
-/** What the call throws, or rejects with. */
+/** Error that the call throws, or rejects with. */
 export const errorOf = async (call: () => unknown): Promise<AppError> => {
   try {
     await call();
@@ -176,7 +176,7 @@ export const recordsOf = ({ lost = false, data, tenant }: { lost?: boolean; data
 export const RECORDED = { analytics: { prefix: 'THING_READ', category: 'thing' } };
 /** {@link NOW} in RFC 3339. */
 export const RECORDED_AT = new Date(NOW).toISOString();
-/** What every record of {@link exchangeOf} has. */
+/** Common to the records of {@link exchangeOf}. */
 export const RECORD = {
   ...RECORDED.analytics,
   tenantId: TENANT.id,

@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** What is known once the head of the request has arrived. */
+/** State once the head of the request has arrived. */
 export interface Received {
   request: FastifyRequest;
   reply: FastifyReply;
@@ -32,7 +32,7 @@ export interface Received {
   traceparent: string | undefined;
 }
 
-/** What the steps from START to the outcome know: of a request, or of a call without a request. */
+/** State of the steps from START to the outcome: of a request, or of a call without a request. */
 export interface Call {
   readonly plan: Pick<Plan, 'operation'>;
   context: OperationContext;
@@ -42,9 +42,9 @@ export interface Call {
   checked?: OperationRequest;
   /** Set when the call is recorded. */
   recorded?: BegunRecord & { hasOutcome: boolean };
-  /** What the service does for the call; an aborted connection does not end it. */
+  /** Work of the service for the call; an aborted connection does not end it. */
   work?: Promise<unknown>;
-  /** What the service returned. */
+  /** Result of the service. */
   result?: unknown;
 }
 

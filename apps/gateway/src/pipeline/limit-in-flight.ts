@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.js';
 type Used = Pick<Dependencies, 'inFlight' | 'routes' | 'unread'>;
 
 /**
- * What the request holds of its address's share until it is answered; none for an address that does not read its answers.
+ * Reserves a part of its address's share for the request until it is answered; none for an address that does not read its answers.
  * @throws AppError 429, in the shape of the route that the request names
  */
 export const limitInFlight = (exchange: Exchange, { inFlight, routes, unread }: Used): void | Promise<void> => {

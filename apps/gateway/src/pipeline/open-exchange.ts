@@ -9,7 +9,7 @@ import { shapeOf } from './plan.js';
 const MANAGEMENT = shapeOf('management');
 const TENANT = shapeOf('tenant');
 
-/** What is known from the connection and the head of a request: request id, address of the caller, shape of errors. */
+/** Exchange of a request, from its connection and head: request id, address of the caller, shape of errors. */
 export const openExchange = (
   request: FastifyRequest,
   reply: FastifyReply,

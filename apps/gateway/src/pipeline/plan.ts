@@ -10,20 +10,20 @@ import {
 } from '@attestry/contracts';
 import { allowsOrigins, CORS_HEADERS } from '../request/cors-headers.js';
 
-/** What an error needs beside its content; known before the plan is, by the requested host. */
+/** Form of an error beside its content; known before the plan is, by the requested host. */
 export interface AnswerShape {
   readonly errors: Operation['errors'];
-  /** Of every answer, errors included. */
+  /** Headers of every answer, errors included. */
   readonly corsHeaders: Readonly<Record<string, string>>;
 }
 
-/** What the gateway does with the requests of one route (kind of host, method, path pattern); made at boot. */
+/** Treatment of the requests of one route (kind of host, method, path pattern); made at boot. */
 export interface Plan extends AnswerShape {
   readonly operation: Operation;
   readonly allowsOrigins: boolean;
-  /** Of every answer; absent unless the operation is deprecated. */
+  /** Headers of every answer; absent unless the operation is deprecated. */
   readonly deprecation: Readonly<Record<string, string>> | undefined;
-  /** Of an answer with the operation's result. */
+  /** Headers of an answer with the operation's result. */
   readonly headers: Readonly<Record<string, string>>;
   /** {@link headers} with the content type of a JSON body. */
   readonly jsonHeaders: Readonly<Record<string, string>>;

@@ -27,7 +27,7 @@ const ACCESS_MS = 1000;
 const httpAnswerOf = (result: unknown): HttpAnswer['$http'] | undefined =>
   (result as Partial<HttpAnswer> | null | undefined)?.$http;
 
-/** Of a list the number of its entries, otherwise the recorded part of the result. */
+/** Number of entries of a list, otherwise the recorded part of the result. */
 const successMetadata = (result: unknown): Record<string, unknown> | undefined => {
   const recorded = httpAnswerOf(result)?.metadata;
   if (recorded) return recorded;
@@ -36,7 +36,7 @@ const successMetadata = (result: unknown): Record<string, unknown> | undefined =
   return { entriesCount: page.data.length, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) };
 };
 
-/** Of a list. */
+/** Limit of a list. */
 const startMetadata = (query: unknown): Record<string, unknown> | undefined => {
   const limit = Number((query as { limit?: unknown } | undefined)?.limit);
   return Number.isInteger(limit) ? { limit } : undefined;

@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '@attestry/contracts';
 import type { Admitted } from './exchange.js';
 
-/** What the service returned → status, headers and body. */
+/** Result of the service → status, headers and body. */
 export const renderResult = (exchange: Admitted): void => {
   const { plan, result } = exchange;
   const own: HttpAnswer['$http'] = (result as HttpAnswer | null | undefined)?.$http ?? { body: result };

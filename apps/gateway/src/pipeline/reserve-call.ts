@@ -2,7 +2,7 @@ import type { Dependencies } from './dependencies.js';
 import type { Identified } from './exchange.js';
 import { clientIdOf } from './limit-caller.js';
 
-/** Whose share of the calls in flight it is part of: the tenant's, or else that of its client or user. */
+/** Owner of the share of calls in flight that it is part of: the tenant, or else its client or user. */
 export const shareOf = ({ host, caller, address }: Identified): string =>
   host.tenant?.id ?? clientIdOf(caller) ?? address;
 

@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.js';
 type Used = Pick<Dependencies, 'hosts' | 'routes' | 'rates'>;
 
 /**
- * Which API the Host header names, and which tenant; neither for an unknown host. A deleted tenant only for a path that outlives it.
+ * API and tenant that the Host header names; neither for an unknown host. A deleted tenant is named only for a path that outlives it.
  * @throws AppError 429 before a look-up for an address over its public limit; 503 when management cannot be reached
  */
 export const resolveHost = (exchange: Exchange, deps: Used): void | Promise<void> => {

@@ -11,7 +11,7 @@ export interface Route {
 
 const MAX_PARAM_LENGTH = 2048;
 
-/** What a declared path has: the plan of each method, and the names of the parameters in its declaration. */
+/** Routes of a declared path: the plan of each method, and the names of the parameters in its declaration. */
 type Methods = Map<string, { plan: Plan; names: readonly string[] }>;
 
 /** The routes of one kind of host: a table generated from declared operations, nothing else. */

@@ -45,8 +45,8 @@ const readsRecords = (operation: Operation): boolean =>
   operation.service === 'analytics' || operation.name === listTenantEvents.name;
 
 /**
- * What happens to every request, in this order. Plugins answer before the group that names them; {@link stepsOf} leaves out
- * the steps that an operation does not need.
+ * Steps of every request, in this order. Plugins answer before the group that names them; {@link stepsOf} leaves out the steps that an
+ * operation does not need.
  */
 export const STEPS = {
   /** Before it: `plugins/health.ts`. */
@@ -63,7 +63,7 @@ export const STEPS = {
   route: [
     findRoute, // kind of host, method and path → plan
   ],
-  /** Of the operation, before the body is read. */
+  /** Steps of the operation before the body is read. */
   beforeBody: [
     { step: startSpan }, // the operation is known to metrics and traces
     { step: limitTokenFailures, when: isTokenCall }, // failed token calls of the address
@@ -75,7 +75,7 @@ export const STEPS = {
     { step: openContext }, // context of the operation
   ],
   // Here Fastify reads the body, up to the limit of the plan.
-  /** Of the operation, after the body was read. */
+  /** Steps of the operation after the body was read. */
   afterBody: [
     { step: limitTokenCalls, when: isTokenCall }, // token calls of the client id in the body
     { step: beginRecord, when: isRecordedCall }, // its record goes with the call; FAIL is recorded where a later step throws

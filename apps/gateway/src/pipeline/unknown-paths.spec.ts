@@ -144,7 +144,7 @@ describe('a hostile path [T650]', () => {
       const start = process.cpuUsage();
       for (let n = 0; n < 1000; n++) messageOf(path);
       const { user, system } = process.cpuUsage(start);
-      // Of a thousand; a comparison of the whole path would take seconds.
+      // Time of a thousand; a comparison of the whole path would take seconds.
       expect((user + system) / 1000).toBeLessThan(1000);
     }
   });

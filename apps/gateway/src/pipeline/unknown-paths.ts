@@ -70,7 +70,7 @@ export class UnknownPaths {
     return nearest === undefined ? listed : `; did you mean ${nearest}?`;
   }
 
-  /** Of the paths of the host. */
+  /** Nearest path of the host. */
   private nearest(api: HostKind, segments: readonly string[]): string | undefined {
     const tree = this.trees[api];
     const same = SAME_PURPOSE[`/${segments.join('/')}`];
@@ -108,7 +108,7 @@ export class UnknownPaths {
     return `${host.tenant ? this.tenantUrl(host) : this.managementUrl}/docs`;
   }
 
-  /** Of the tenant of the host, which its public documents name; without a tenant its form, so that no tenant is named. */
+  /** URL of the host's tenant, which its public documents name; without a tenant the form of one, so that no tenant is named. */
   private tenantUrl({ tenant, publicUrl }: ResolvedHost): string {
     return tenant?.baseUrl ?? `${this.config.publicScheme}://<subdomain>.${this.environmentOf(publicUrl).domain}`;
   }

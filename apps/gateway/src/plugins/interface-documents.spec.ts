@@ -12,7 +12,7 @@ import {
 import { interfaceDocuments } from './interface-documents.js';
 import { passes } from './plugins.spec-fixture.js';
 
-/** As Chromium sends it. */
+/** Header of Chromium. */
 const BROWSER =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7';
 const body = Buffer.from('{}');

@@ -32,7 +32,7 @@ export const CORS_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Of OPTIONS (RFC 9110 §9.3.7), and of a CORS preflight.
+ * Answer to OPTIONS (RFC 9110 §9.3.7), and to a CORS preflight.
  * @param allowed methods of the path
  * @param open those that may be called from any origin
  */

@@ -8,7 +8,7 @@ export type { HostKind, ResolvedHost };
 /** A name that could be a custom domain: with a dot, without a port, no address. */
 const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Which API a Host header names (ADR 0056). */
+/** Finds the API that a Host header names (ADR 0056). */
 @Injectable()
 export class Hosts {
   private readonly fixed = new Map<string, ResolvedHost>();

@@ -3,7 +3,7 @@ import type { Operation } from '@attestry/contracts';
 import { Metrics, Tracing, type BoundCount, type Observe, type Span } from '@attestry/service-kit';
 import { isTokenCallFailure } from './rate-limits.js';
 
-/** What is known of a request for metrics and traces. */
+/** Data of a request for metrics and traces. */
 export interface ObservedRequest {
   operation?: Operation;
   span?: Span;
@@ -21,7 +21,7 @@ interface Begun {
   tenantId: string | undefined;
 }
 
-/** Of an operation, or of requests without one. */
+/** Series of an operation, or of requests without one. */
 interface BoundSeries {
   /** By status. */
   counts: Record<number, BoundCount>;

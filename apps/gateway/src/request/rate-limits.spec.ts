@@ -21,7 +21,7 @@ beforeEach(() => {
 const shown = ({ limit, remaining, exceeded }: RateState) => [limit, remaining, exceeded];
 const times = <T>(n: number, call: () => T | Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: n }, call));
 
-/** As a server counts. */
+/** Counter that returns promises, as one on a server does. */
 class LaterCounter extends MemoryRateCounter {
   override count(key: string) {
     const counted = super.count(key);
@@ -51,7 +51,7 @@ describe('wallet limits', () => {
     expect(shown(await wallet('192.0.2.1'))).toEqual([3, 2, false]);
     await wallet('192.0.2.2');
     await wallet('192.0.2.3');
-    // Of the new address 2 calls are left, of the tenant 1.
+    // The new address has 2 calls left, the tenant 1.
     expect(shown(await wallet('192.0.2.4'))).toEqual([5, 1, false]);
   });
 

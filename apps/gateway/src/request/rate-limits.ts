@@ -54,7 +54,7 @@ export class RateLimits {
         return this.stateOf(this.counter.count(`p:${subject.address}`), limits.public);
       case 'wallet':
         return this.countEach(walletLimits('w', subject, limits));
-      // Of a tenant whose pushes are used up, codes can still be exchanged.
+      // A tenant whose pushes are used up can still exchange codes.
       case 'push':
         return this.countEach(
           lastOfTenant(

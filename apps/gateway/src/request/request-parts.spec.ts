@@ -139,7 +139,7 @@ describe('bodies', () => {
   const operation = OPERATIONS.find(({ name }) => name === 'dids.create-did') as Operation;
   const parse = (text: string, type: string | undefined = 'application/json') =>
     parseBody(operation, type, Buffer.from(text));
-  /** Of an operation whose body has no values that are stored as they are. */
+  /** Parses for an operation whose body has no values that are stored unchanged. */
   const parseClosed = (text: string) =>
     parseBody(
       OPERATIONS.find(({ name }) => name === 'webhooks.create-webhook')!,

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { newRequestId } from '../request/request-id.js';
 
-/** Of an answer that ends its connection. */
+/** Headers of an answer that ends its connection. */
 export const bareHeaders = (headers: Record<string, string>, body = ''): Record<string, string> => ({
   'x-request-id': newRequestId(),
   'cache-control': 'no-store',

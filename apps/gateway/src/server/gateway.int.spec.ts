@@ -30,7 +30,7 @@ const service = new EnginesUnderTest({
 let app: NestFastifyApplication;
 let port: number;
 const serving: Serving[] = [];
-/** What issuance answers; a test sets it. */
+/** Reply of issuance; a test sets it. */
 let reply: () => Promise<Reply>;
 let texts: string[];
 
@@ -123,7 +123,7 @@ const head = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${path} HTTP/1.1`, `Host: ${HOST}`, ...lines, '', ''].join('\r\n');
 const NONCE = '/v1/openid/nonce';
 const nonceHead = (...lines: string[]) => head('POST', NONCE, ...lines);
-/** Of all operations without a token the one that takes the longest body. */
+/** The operation that takes the longest body of all without a token. */
 const credentialHead = (...lines: string[]) => head('POST', '/v1/openid/credential', ...lines);
 const LONGEST = bodyLimitOf(issueCredential.http!);
 

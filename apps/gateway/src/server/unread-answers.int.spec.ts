@@ -150,7 +150,7 @@ describe('answers that are not read', () => {
     await expect(reserve(1, '192.0.2.1', 1)).rejects.toThrow(/^Too many bytes/);
     await reserve(1, '192.0.2.2', 1);
     expect(await metric('attestry_http_unread_bytes')).toBe(LARGE.length + 1);
-    // What is sent is counted once.
+    // Bytes that are sent are counted once.
     unread.add('192.0.2.2', answers[1]!, 1);
     expect(await metric('attestry_http_unread_bytes')).toBe(LARGE.length + 1);
     one.destroy();

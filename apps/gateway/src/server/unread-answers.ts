@@ -16,11 +16,11 @@ const LARGE_BYTES = 65_536;
 
 interface Connection {
   readonly socket: Socket;
-  /** Of its send queue. */
+  /** Key of its send queue. */
   readonly key: string | undefined;
-  /** Those that are not finished, with the bytes that are reserved for them. */
+  /** Responses that are not finished, with the bytes that are reserved for them. */
   readonly responses: Map<ServerResponse, number>;
-  /** Of the last answer: its address and, in IPv6, that address's network. */
+  /** Keys of the last answer: its address and, in IPv6, that address's network. */
   keys: readonly string[];
   /** Counted against `keys`. */
   bytes: number;
@@ -177,7 +177,9 @@ export class UnreadAnswers {
     return network !== undefined && exceeds(network, ADDRESSES_OF_NETWORK);
   }
 
-  /** What clients have taken since the answers were sent is no longer counted. For everyone who waits, once in a while. */
+  /**
+   * Bytes that clients have taken since the answers were sent are no longer counted. One measurement serves all that wait, once in a while.
+   */
   private measure(): Promise<void> {
     return (this.measuring ??= this.measureNow(this.measuredAt + MEASURED_AGAIN_MS - performance.now()).finally(
       () => (this.measuring = undefined),

@@ -12,7 +12,7 @@ export interface ClaimFault {
 /** The fault as it is shown. */
 export const describeClaimFault = ({ claim, msg }: ClaimFault): string => `${claim} ${msg}`;
 
-/** Of a claim that has no encoding in CBOR. */
+/** Fault of a claim that has no encoding in CBOR. */
 export const faultOfEncoding = ({ claim, message }: EncodingFault): ClaimFault => {
   const name = claim.join(' ');
   return { claim: name, msg: message.slice(name.length + 1) };

@@ -4,10 +4,10 @@ import { isObject } from '../reading/raw-request/raw-request.js';
 import { claimDisplayFault } from './display.decisions.js';
 
 const MAX_CLAIM_MAPPINGS = 200;
-/** Of `claimMappings` as JSON, UTF-8. */
+/** Length of `claimMappings` as JSON, UTF-8. */
 const MAX_CLAIM_MAPPINGS_BYTES = 65_536;
 
-/** What a format requires of the mapping of a claim, beside its syntax. */
+/** Requirements of a format on the mapping of a claim, beside its syntax. */
 export interface ClaimRules {
   nameFault(name: string): string | undefined;
   /** Names of claims may be identifiers joined by dots, as those of elements of ISO/IEC 18013-5 are. Absent: no. */
@@ -34,7 +34,7 @@ const DOTTED = /^[a-z_][\w-]*(?:\.[a-z_][\w-]*)+$/i;
 
 export const isDotted = (name: string): boolean => name.length <= 1024 && DOTTED.test(name);
 
-/** Of a claim of a format whose claims can be objects: they are mapped as such, not by their members. */
+/** Fault of a claim of a format whose claims can be objects: they are mapped as such, not by their members. */
 const dottedNameFault = (name: string): string | undefined => {
   if (!isDotted(name)) return undefined;
   const [outer, inner] = name.split('.', 2);

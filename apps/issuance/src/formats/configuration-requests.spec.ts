@@ -14,7 +14,7 @@ const id = '11111111-1111-4111-8111-111111111111';
 const TYPE = 'must have 1 to 1024 characters that are allowed in a scope (RFC 6749 section 3.3)';
 const DURATION = 'must be an object with years, months, weeks, days, hours, minutes or seconds';
 const ENTRY = 'must contain only strings of 1 to 1024 characters without white space';
-/** Of one entry. */
+/** Fault of one entry. */
 const TOO_LONG = 'must have at most 1024 characters';
 
 const detailsOf = (operation: Operation, body: object): ErrorDetail[] => {
@@ -26,7 +26,7 @@ const detailsOf = (operation: Operation, body: object): ErrorDetail[] => {
   }
   return [];
 };
-/** Of the example of the interface definition with other values for some members: the parameter and text of each fault. */
+/** Parameter and text of each fault of the example in the interface definition, with other values for some members. */
 const faultsOf = (operation: Operation, changes: object): string[] =>
   detailsOf(operation, { ...(operation.example as object), ...changes }).map(({ param, msg, location }) => {
     expect(location).toBe('body');

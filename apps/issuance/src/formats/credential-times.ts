@@ -4,14 +4,14 @@ import { addDuration, longestInDays } from '../settings/credential-configuration
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** What decides the times of one credential. */
+/** Input for the times of one credential. */
 export interface RequestedTimes {
   issuedAt: Date;
   /** Mapped from a claim; default: `issuedAt`. */
   validFrom?: Date;
   /** Mapped from a claim, or counted from `issuedAt`. */
   validUntil?: Date;
-  /** Of the certificate whose key signs; a key of a DID has none. */
+  /** Validity of the certificate whose key signs; a key of a DID has none. */
   signer?: { notBefore: Date; notAfter: Date };
   longestDays?: number;
 }

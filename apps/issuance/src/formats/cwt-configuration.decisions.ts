@@ -12,7 +12,7 @@ import { expiresTooSoon } from './credential-times.js';
 import { displayFaults } from './display.decisions.js';
 import { present, storedApproval } from './vc-configuration.decisions.js';
 
-/** What is stored of a configuration whose credentials are CWTs. */
+/** Stored content of a configuration whose credentials are CWTs. */
 export interface CwtContent extends ConfigurationContent {
   claimMappings: Record<string, ClaimMapping>;
   expiresIn?: Duration;

@@ -14,7 +14,7 @@ import {
 /** Entry that a configuration without `display` has. */
 export type DisplayDefaults = Omit<Display, 'locale'> & { name: string };
 
-/** What wallets display of a configuration without `display`. */
+/** Members that wallets display of a configuration without `display`. */
 export const displayDefaults = ({
   name,
   description,
@@ -38,7 +38,7 @@ type PublishedDisplay = DisplayDefaults & Pick<Display, 'locale'>;
 /** Characters of `display` as JSON: entries without images of their own repeat those of the configuration. */
 const MAX_DISPLAY_LENGTH = 262_144;
 
-/** What is wrong with the address of an image, which metadata and credentials publish. */
+/** Fault of the address of an image, which metadata and credentials publish. */
 export const imageUrlFault = (url: string | undefined): string | undefined => {
   if (url === undefined) return undefined;
   if (!isHttpsOrDataUrl(url)) return 'must be an https URL or a data URL of an image';
@@ -99,7 +99,7 @@ export const displayFaults = (entries: readonly Display[] | undefined, defaults:
   return details;
 };
 
-/** Of the member `display` of a claim mapping, which has any shape. */
+/** Fault of the member `display` of a claim mapping, which has any shape. */
 export const claimDisplayFault = (display: unknown): string | undefined => {
   if (!Array.isArray(display) || display.length === 0 || display.length > MAX_DISPLAY_ENTRIES)
     return `must have an array of 1 to ${MAX_DISPLAY_ENTRIES} entries in display`;

@@ -1,6 +1,6 @@
-/** Of a credential that is kept, JSON in UTF-8 (ADR 0070): sealed twice, it is in one event of less than 1 MiB. */
+/** Limit of a credential that is kept, JSON in UTF-8 (ADR 0070): sealed twice, it is in one event of less than 1 MiB. */
 export const MAX_DOCUMENT_BYTES = 384 * 1024;
-/** What a credential has beside its claims, at most: keys, times, status, certificates, signature. */
+/** Most bytes of a credential beside its claims: keys, times, status, certificates, signature. */
 const BESIDE_CLAIMS_BYTES = 16 * 1024;
 
 export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

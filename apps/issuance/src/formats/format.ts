@@ -26,7 +26,7 @@ import type { UserObject } from './map-claims.js';
 import type { StatusPolicy } from '../status-lists/status-list/list-series.js';
 import type { StatusReference } from '../status-lists/status-list/token-status-list.js';
 
-/** Which key signs. */
+/** Key that signs. */
 export type SignerPolicy =
   | {
       /** A key of a DID, pinned when the configuration is created (ADR 0060). */
@@ -47,7 +47,7 @@ export type SignerPolicy =
       kind: 'documentSigner';
     };
 
-/** What a format needs before it can prepare and sign a credential. */
+/** Resources that a format needs before it can prepare and sign a credential. */
 export interface Resources {
   readonly signer: SignerPolicy;
   /** Absent where credentials cannot be revoked; a function where it depends on the configuration. */
@@ -56,13 +56,13 @@ export interface Resources {
   readonly revocation?: 'reversible';
 }
 
-/** Whom a credential is issued to. */
+/** DID and key that a credential is issued to. */
 export interface Holder {
   did: string;
   publicJwk: PublicJwk;
 }
 
-/** What a credential is made from. Time and random values are arguments, so that the same facts make the same credential. */
+/** Facts that a credential is made from. Time and random values are arguments, so that the same facts make the same credential. */
 export interface CredentialFacts<Content extends ConfigurationContent = ConfigurationContent> {
   configuration: ActiveConfiguration<Content>;
   /** Mapped by the format. */
@@ -82,12 +82,12 @@ export interface CredentialFacts<Content extends ConfigurationContent = Configur
   status?: StatusReference;
 }
 
-/** Of a format with the signer policy `pinnedKey`. */
+/** Facts for a format with the signer policy `pinnedKey`. */
 export type PinnedFacts<Content extends ConfigurationContent> = CredentialFacts<Content> & {
   configuration: PinnedConfiguration<Content>;
 };
 
-/** What is signed; a format adds its own members. */
+/** Members that are signed; a format adds its own. */
 export interface UnsignedCredential {
   /** uuid */
   credentialId: string;
@@ -98,7 +98,7 @@ export interface UnsignedCredential {
   digests?: CredentialDigests;
 }
 
-/** What decides whether a credential could be signed if it were requested when it is offered. */
+/** Facts that decide whether a credential could be signed if it were requested when it is offered. */
 export interface OfferFacts {
   now: Date;
   /** Nothing is added to the claims before the credential is issued, except by a claims source. */
@@ -109,7 +109,7 @@ export interface OfferFacts {
 
 /** Validity that no credential could have. */
 export interface TimesRefusal {
-  /** What states it. */
+  /** Part that states it. */
   of: 'configuration' | 'claims';
   msg: string;
 }
@@ -137,7 +137,7 @@ export interface Format<
   /** Whether OID4VCI 1.0 Appendix A does not have it, so that wallets skip its configurations whatever they contain. Absent: no. */
   readonly isOwnFormat?: boolean;
   readonly resources: Resources;
-  /** Of proofs whose keys its credentials can be bound to. */
+  /** Algorithms of proofs whose keys its credentials can be bound to. */
   readonly proofAlgorithms: readonly ProofAlgorithm[];
   /** The format with which it shares types: a type is unique among the configurations of both. Absent: none. */
   readonly sharesTypesWith?: CredentialFormat;
@@ -147,11 +147,11 @@ export interface Format<
   /** Every fault of a request that needs no look-up; the shape is already checked. */
   faultsOf(request: ConfigurationRequest): ErrorDetail[];
   /**
-   * What is stored of a request. `replaced` is the content that an update replaces.
+   * Stored content of a request. `replaced` is the content that an update replaces.
    * @throws AppError 400 for what only a look-up can find
    */
   contentOf(request: ConfigurationRequest, replaced: Content | undefined, context: ClientContext): Promise<Content>;
-  /** As the API shows it. */
+  /** Record that the API shows. */
   recordOf(configuration: ActiveConfiguration<Content>): ConfigurationRecord;
   metadataOf(configuration: ActiveConfiguration<Content>): FormatMetadata;
   /**
@@ -172,7 +172,7 @@ export interface Format<
     facts: OfferFacts,
   ): TimesRefusal | undefined;
 
-  /** What selects values from the claims. Default: the entries of `claimMappings`. */
+  /** Mappings that select values from the claims. Default: the entries of `claimMappings`. */
   mappingsOf?(content: Content): Pick<ClaimMapping, 'mapFrom'>[];
 
   /** @throws AppError credential_request_denied when a required claim has no value */

@@ -48,7 +48,7 @@ export class Formats {
     );
   }
 
-  /** Of an operation on configurations, issued credentials or statuses: those of all formats share their handlers (ADR 0002). */
+  /** Format of an operation on configurations, issued credentials or statuses: all formats share their handlers (ADR 0002). */
   ofCall({ operation }: Pick<CallContext, 'operation'>): Format {
     const format = this.byOperation.get(operation);
     if (!format) throw new Error(`${operation} names no credential format`);

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { parseClaimPath } from './claim-path.js';
 import { isObject } from '../reading/raw-request/raw-request.js';
 
-/** What `mapFrom` paths address. */
+/** Object that `mapFrom` paths address. */
 export interface UserObject {
   claims: Record<string, unknown>;
   authenticationProvider?: Pick<UserLink, 'url' | 'subjectId'>;
@@ -12,9 +12,9 @@ export interface UserObject {
   hasDefaults?: false;
   /** Names of the claims that the answer of a claims source cannot replace. Absent: no answer is outstanding. */
   finalClaims?: ReadonlySet<string>;
-  /** Of the sign-in of the person; absent without one. */
+  /** UserInfo outcome of the person's sign-in; absent without one. */
   userInfo?: UserInfoOutcome;
-  /** Of an offer: names of the claims that the credential does not use. Its author may have meant a required one; a wallet is not told. */
+  /** Names of an offer's claims that the credential does not use. Its author may have meant a required one; a wallet is not told. */
   unusedClaims?: readonly string[];
 }
 
@@ -83,7 +83,7 @@ const lackedByOffer = (claim: string, name: string, { mapFrom }: ClaimMapping, u
   return `the required claim ${claim}${source} has no value${meant}`;
 };
 
-/** Which answers of the provider lack the claim, for a person who signed in. */
+/** Answers of the provider that lack the claim, for a person who signed in. */
 const lackedBy = ({ mapFrom }: ClaimMapping, { claims, userInfo }: UserObject): string => {
   const [root, name] = mapFrom === undefined ? [] : pathOf(mapFrom);
   if (!userInfo || root !== 'claims') return '';

@@ -3,7 +3,7 @@ import { parseClaimPath } from './claim-path.js';
 import type { ActiveConfiguration } from '../settings/credential-configuration/credential-configuration.decisions.js';
 import type { Format } from './format.js';
 
-/** What selects values from the claims for credentials of a configuration. */
+/** Mappings that select values from the claims for credentials of a configuration. */
 export const mappingsOf = (
   module: Pick<Format, 'mappingsOf'>,
   { content }: Pick<ActiveConfiguration, 'content'>,

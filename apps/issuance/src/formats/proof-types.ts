@@ -1,6 +1,6 @@
 import type { KeyRequirements } from '@attestry/contracts';
 
-/** Of key proofs (OID4VCI 1.0 Appendix F.1), best first, with the curve of their keys. */
+/** Algorithms of key proofs (OID4VCI 1.0 Appendix F.1), best first, with the curve of their keys. */
 export const CURVE_OF = { ES256: 'P-256', EdDSA: 'Ed25519' } as const;
 export type ProofAlgorithm = keyof typeof CURVE_OF;
 export const PROOF_ALGORITHMS = Object.keys(CURVE_OF) as ProofAlgorithm[];

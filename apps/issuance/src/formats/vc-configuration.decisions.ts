@@ -15,7 +15,7 @@ import { claimMappingFaults, type ClaimRules } from './claim-mappings.decisions.
 import { refusedNameFault, reservedName } from './reserved-names.js';
 import { displayDefaults, displayFaults, imageUrlFault } from './display.decisions.js';
 
-/** What is stored of a configuration whose credentials follow the W3C Verifiable Credentials Data Model. */
+/** Stored content of a configuration whose credentials follow the W3C Verifiable Credentials Data Model. */
 export interface VcContent extends ConfigurationContent {
   additionalTypes: string[];
   name: string;
@@ -28,11 +28,11 @@ export interface VcContent extends ConfigurationContent {
   contexts: PinnedContexts;
 }
 
-/** What a format requires beside the rules of the data model. */
+/** Requirements of a format beside the rules of the data model. */
 export interface VcRules extends Pick<ClaimRules, 'valueFault'> {
   /** The format can keep issued credentials. */
   persists?: true;
-  /** Of a type or the name of a claim. */
+  /** Fault of a type or of the name of a claim. */
   termFault?: (term: string) => string | undefined;
 }
 
@@ -44,7 +44,7 @@ const RESERVED_CLAIMS: ReadonlyMap<string, string> = new Map([
 const UNITS = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 const isPositive = (duration: Duration): boolean => UNITS.reduce((sum, unit) => sum + (duration[unit] ?? 0), 0) > 0;
 
-/** Of a member of `credentialSubject`. */
+/** Fault of the name of a member of `credentialSubject`. */
 export const subjectNameFault = (name: string): string | undefined => {
   if (name.startsWith('@')) return 'must not start with @';
   const why = RESERVED_CLAIMS.get(name);

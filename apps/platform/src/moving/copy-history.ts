@@ -19,7 +19,7 @@ export interface CopyHistoryOptions {
   live?: boolean | undefined;
   /** Events that the source has not published yet are never published. */
   leaveUnpublished?: boolean | undefined;
-  /** Of operation events in EventStoreDB. */
+  /** Retention of operation events in EventStoreDB. */
   retentionDays: number;
   signal: AbortSignal;
   onProgress(counts: CopyCounts): void;

@@ -31,7 +31,7 @@ export interface HistoryOptions {
   coordination?: StoreLocation | undefined;
   /** Created if missing, and the leases of an earlier process are void. Only under the folder's lock. */
   own?: boolean;
-  /** Of operation events, where the store discards them itself. */
+  /** Retention of operation events, where the store discards them itself. */
   retentionDays?: number;
 }
 

@@ -55,7 +55,7 @@ export const createAuthenticationProvider = (
   ];
 };
 
-/** As JSON represents it; members in the order of {@link settingsOf}. */
+/** JSON of the settings; members in the order of {@link settingsOf}. */
 const text = ({ url, issuer, tokenEndpointOrigin, clientId, ...rest }: ProviderSettings): string =>
   JSON.stringify([
     url,
@@ -77,7 +77,7 @@ interface ProviderAddress {
   tokenEndpointOrigin?: string;
 }
 
-/** Which address has another origin, of those that the secret is sent to or that identify the provider. */
+/** Address with another origin, of those that the secret is sent to or that identify the provider. */
 export const movedAddress = (before: ProviderAddress, after: ProviderAddress): string | undefined => {
   if (originOf(before.url) !== originOf(after.url)) return 'url';
   const [from, to] = [before.tokenEndpointOrigin, after.tokenEndpointOrigin];

@@ -4,7 +4,7 @@ import type { TokenEndpointAuthMethod } from '@attestry/contracts';
 export interface ProviderSettings {
   /** ASCII form, without query and fragment; the port where it is not 443. */
   url: string;
-  /** As the provider's discovery document spells it, and its ID tokens will. */
+  /** Spelling of the provider's discovery document, and of its ID tokens. */
   issuer: string;
   /** Origin of the token endpoint when the provider was saved: the only one that receives the secret (ADR 0050). Absent in older events. */
   tokenEndpointOrigin?: string;

@@ -13,7 +13,7 @@ import {
 import { parse } from 'tldts';
 import { exclusionOf, type IntendedClient } from './provider-requirements.js';
 
-/** Of the whole exchange, milliseconds. */
+/** Time for the whole exchange, milliseconds. */
 const DISCOVERY_MS = 5000;
 /** Real documents have less than 20 KB. */
 const MAX_DISCOVERY_BYTES = 262_144;
@@ -21,7 +21,7 @@ const MAX_DISCOVERY_BYTES = 262_144;
 export interface Discovered {
   /** Accepted base address. */
   url: string;
-  /** As the document spells it. */
+  /** Spelling of the document. */
   issuer: string;
   /** Where the client's credentials are sent. */
   tokenEndpointOrigin: string;
@@ -74,7 +74,7 @@ export class Discovery {
   async discoverProvider(tenantId: string, text: string, client: IntendedClient): Promise<Discovered> {
     const address = this.accepted(tenantId, text);
     const document = await this.usableDocument(tenantId, address, client, issuerOf(text));
-    // As the document spells it (§4.3): the text of the request, or its ASCII form.
+    // The spelling is that of the document (§4.3): the text of the request, or its ASCII form.
     const url = withoutSlash(document.issuer);
     return { url, issuer: document.issuer, tokenEndpointOrigin: tokenEndpointOriginOf(document) };
   }
@@ -121,7 +121,7 @@ export class Discovery {
     if (!URL.canParse(issuer)) throw refused('must be a valid URL', text);
     const parsed = new URL(issuer);
     parsed.hash = '';
-    // What is left shows whether there was a query, which may be a lone question mark.
+    // The rest shows whether there was a query, which may be a lone question mark.
     const bare = issuer.split('#', 1)[0]!.includes('?') ? `${parsed.href.split('?', 1)[0]!}?` : parsed.href;
     const target = this.outbound.checkUrl(bare, tenantId);
     if ('fault' in target) throw refused(target.fault, text);
@@ -174,7 +174,7 @@ const CALLED_ENDPOINTS = ['token_endpoint', 'jwks_uri', 'userinfo_endpoint', 'pu
 
 const listed = (value: unknown): value is unknown[] => Array.isArray(value);
 
-/** What is wrong with a discovery document (§3 and §4.3), as an error message for the tenant. */
+/** Fault of a discovery document (§3 and §4.3), as an error message for the tenant. */
 const faultOf = (
   document: Record<string, unknown>,
   urls: readonly string[],

@@ -10,7 +10,7 @@ export interface IntendedClient {
 
 interface Rule {
   member: string;
-  /** What is supported here. */
+  /** Values that are supported here. */
   supported: readonly string[];
 }
 

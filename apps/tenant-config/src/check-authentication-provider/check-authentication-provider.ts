@@ -33,7 +33,7 @@ import { causeOf, ProviderRefused, UNREACHABLE } from '../sign-in/provider-error
 import { OTHER_ORIGIN, SignInProviders, type Connection } from '../sign-in/sign-in-providers.js';
 
 const MINUTE_MS = 60_000;
-/** Of one provider; and of a tenant to one origin, also of providers that were deleted (ADR 0049). */
+/** Limits of one provider, and of a tenant to one origin, also for providers that were deleted (ADR 0049). */
 const [CHECKS_PER_MINUTE, REQUESTS_PER_MINUTE] = [10, 60];
 
 const NOT_CHECKED = 'the discovery document is not usable';
@@ -103,7 +103,7 @@ const budgetsOf = (tenantId: string, { providerId, url }: ActiveProvider): Budge
   ];
 };
 
-/** Of the errors of {@link Discovery}; addresses have one text, whatever refuses them. */
+/** Reason for an error of {@link Discovery}; addresses have one text, whatever refuses them. */
 const reasonOfDiscovery = (error: unknown): string => {
   if (error instanceof DnsBudgetExceeded) return 'the DNS look-ups of the tenant took too long';
   if (!(error instanceof AppError) || error.kind !== 'invalid') throw error;

@@ -21,7 +21,7 @@ export class ClientKeys implements RotatedKeys {
 
   /** A JWT by ES256 (RFC 7515 §3.1). @throws KeyNotFound when the tenant's keys were destroyed */
   async signJwt(tenantId: string, claims: object): Promise<string> {
-    // Of no request: the client of a provider is used by many.
+    // The context is of no request: the client of a provider is used by many.
     const keys = await this.ensure(tenantId, serviceContext('tenant-config.client-keys', tenantId));
     const { keyId } = signingKeyAt(keys, this.now());
     const signer = await this.signingKeys.loadSigner(tenantId, keyId);
@@ -29,7 +29,7 @@ export class ClientKeys implements RotatedKeys {
     return `${text}.${encoded(signer.sign(Buffer.from(text)))}`;
   }
 
-  /** Those that sign, have signed or will. */
+  /** Keys that sign, have signed or will. */
   async keySet(tenantId: string): Promise<ProviderClientKeySet> {
     const { state } = await this.streams.load(clientKeys, clientKeysStream(tenantId));
     if (state.keys.length === 0) await this.signingKeys.ensureSigningKey(tenantId, 'client', 'P-256');

@@ -49,10 +49,10 @@ const PROTOCOL_CLAIMS = new Set([
 ]);
 /** OpenID Connect Core 1.0 §2: at most 255 ASCII characters. */
 const MAX_SUBJECT = 255;
-/** As many levels as the body of a request may have. */
+/** The body of a request may have as many levels. */
 const CLAIM_LIMITS = { values: 20_000, depth: 64 };
 
-/** Of an ID token, as JSON: they are stored with the session. */
+/** Limit of the claims of an ID token, as JSON: they are stored with the session. */
 const MAX_CLAIMS_BYTES = 262_144;
 
 interface Person {
@@ -121,7 +121,7 @@ export class CompleteSignIn {
   }
 
   /**
-   * What UserInfo adds, once every requirement is met.
+   * Claims that UserInfo adds, once every requirement is met.
    * @throws `access_denied` for the first that is not; `temporarily_unavailable` where UserInfo may have its claim later
    */
   private async checked(

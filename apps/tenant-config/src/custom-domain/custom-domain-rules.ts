@@ -4,12 +4,12 @@ import { hasUserInformation, invalid, type CustomDomainRequest, type ErrorDetail
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const MAX_HOST = 253;
 
-/** What is wrong with a custom domain in lower case. @param platform the platform's own host names, which reserve all names below them */
+/** Fault of a custom domain in lower case. @param platform the platform's own host names, which reserve all names below them */
 const faultOfDomain = (domain: string, platform: readonly string[]): string | undefined => {
   if (domain.includes('://') || /[/?#@]/.test(domain)) return 'must be a host name without scheme and path';
   if (domain.includes(':')) return 'must be a host name without port';
   const labels = domain.split('.');
-  // As browsers parse hosts: one that ends in a number is an IPv4 address, whatever its notation.
+  // Browsers parse hosts in this way: one that ends in a number is an IPv4 address, whatever its notation.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!)) return 'must not be an IP address';
   if (domain.length > MAX_HOST || !labels.every((label) => LABEL.test(label)))
     return 'must be a host name (write internationalized names in their xn-- form)';

@@ -59,7 +59,7 @@ const isUnreachable = (error: unknown): boolean => {
   return !(error instanceof errors.JOSEError || error instanceof DocumentInvalid || error instanceof TypeError);
 };
 
-/** Also what a proxy answers while the provider restarts. */
+/** A proxy returns the same statuses while the provider restarts. */
 const isTemporary = (status: number): boolean => status === 429 || status >= 500;
 
 /** RFC 6749 §5.2 */

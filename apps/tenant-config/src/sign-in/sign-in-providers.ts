@@ -28,7 +28,7 @@ import { Discovery, tokenEndpointOriginOf, type DiscoveryDocument } from '../aut
 import { ClientKeys } from '../client-keys/client-keys.js';
 import { ClientKeyFailed, refusedBy } from './provider-errors.js';
 
-/** Of one request to a provider, milliseconds. */
+/** Time for one request to a provider, milliseconds. */
 const REQUEST_MS = 5000;
 /** Check that refuses a token endpoint with another origin than the saved one. */
 export const OTHER_ORIGIN = 'token-endpoint-origin';
@@ -37,9 +37,9 @@ const FRESH_MS = 600_000;
 /** Pause before the documents of a provider that failed are fetched again: sign-ins begin without authentication. */
 const UNUSABLE_MS = 5000;
 
-/** Of the cached documents and key sets, as JSON. */
+/** Size of the cached documents and key sets, as JSON. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Of what else is kept with a document, about. */
+/** Size of what else is kept with a document, about. */
 const ENTRY_BYTES = 4096;
 
 /** A client of a provider, made of its present document. */
@@ -57,7 +57,7 @@ export interface SignInProvider extends Connection {
 }
 
 interface Known {
-  /** Of the provider's stream: its settings. */
+  /** Revision of the provider's stream: its settings. */
   revision: number;
   connection: Connection;
   madeAt: number;

@@ -7,7 +7,7 @@ const TOLERANCE_SECONDS = 2;
 
 /** A condition for a claim of a sign-in. */
 export interface Requirement {
-  /** As the record of a refused sign-in has it. */
+  /** Name in the record of a refused sign-in. */
   name: string;
   claim: string;
   /** @param value undefined or null where the claim has no value */
@@ -23,7 +23,8 @@ const hasRequirements = (settings: RequiringSettings): settings is Required<Requ
 const hasValue = (value: unknown): boolean => value !== undefined && value !== null;
 
 /**
- * What the static parameters and `requiredClaims` of a provider require of a sign-in (ADR 0112). Parameters that a wallet sent require nothing.
+ * Requirements of the static parameters and `requiredClaims` of a provider on a sign-in (ADR 0112). Parameters that a wallet sent require
+ * nothing.
  * @param begunAt milliseconds since the epoch
  */
 export const requirementsOf = (settings: RequiringSettings, begunAt: number): Requirement[] => {
@@ -66,7 +67,7 @@ export const requirementsOf = (settings: RequiringSettings, begunAt: number): Re
 export const isAuthenticationClaim = (name: string): boolean =>
   (AUTHENTICATION_CLAIMS as readonly string[]).includes(name);
 
-/** What a provider that an earlier release stored would require if it was saved. */
+/** Warnings about what a provider that an earlier release stored would require if it was saved. */
 export const warningsOf = (settings: RequiringSettings): Warning[] => {
   if (hasRequirements(settings)) return [];
   const { stepUp, fault } = readStepUp(settings.staticRequestParameters);

@@ -15,7 +15,7 @@ import type * as oidc from 'openid-client';
 import { UNREACHABLE } from './provider-errors.js';
 import type { SignInProvider } from './sign-in-providers.js';
 
-/** Of the request, milliseconds; less where the sign-in has less left. */
+/** Time for the request, milliseconds; less where the sign-in has less left. */
 const REQUEST_MS = 5000;
 /** Left of the sign-in for what follows, milliseconds. */
 const RESERVED_MS = 1500;
@@ -71,7 +71,7 @@ export class UserInfo {
       if (timeoutMs < 1) throw new UserInfoFailed('the sign-in had no time left for it', true);
       const answer = await this.send(tenantId, endpoint, accessToken, Math.floor(timeoutMs));
       const { claims, text, isSigned } = read(answer);
-      // Also of a response whose signature is wrong: it is about another person.
+      // The subject is checked even when the signature is wrong: a response with another one is about another person.
       checkSubject(claims, subject);
       if (isSigned) await verify(answer, provider, { now: this.clock.now().getTime(), deadline });
       return { claims, text };
@@ -81,12 +81,12 @@ export class UserInfo {
     }
   }
 
-  /** Of the cached discovery document. */
+  /** Endpoint in the cached discovery document. */
   private endpointOf(tenantId: string, client: oidc.Configuration): string {
     const endpoint: unknown = client.serverMetadata().userinfo_endpoint;
     if (endpoint === undefined) throw new UserInfoFailed('the provider has no UserInfo endpoint');
     if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) throw new UserInfoFailed(UNREACHABLE);
-    // As an authorization endpoint, it may have a query (RFC 6750 §2).
+    // An authorization endpoint may have a query too (RFC 6750 §2).
     const bare = new URL(endpoint);
     bare.search = '';
     if ('fault' in this.outbound.checkUrl(bare.href, tenantId) || this.outbound.faultOfPort(tenantId, endpoint))
@@ -169,7 +169,7 @@ const verify = async (
       jwtVerify(token, set, { algorithms, clockTolerance: TOLERANCE_SECONDS }),
     ));
   } catch {
-    // Also without keys: what cannot be verified is not used.
+    // The same error is thrown without keys: a response that cannot be verified is not used.
     throw new UserInfoFailed(NOT_VERIFIED);
   }
   const { iss, aud } = payload;

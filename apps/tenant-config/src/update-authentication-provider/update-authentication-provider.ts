@@ -43,7 +43,8 @@ export class UpdateAuthenticationProvider {
     const hasSecret = clientSecret !== undefined || stored !== undefined;
     const client = intendedClient(request.body, hasSecret);
     const settings = settingsOf(request.body, await this.discovery.discoverProvider(tenant.id, url, client));
-    // Also for another address, even if the secret is the same: the decision treats a secret that is sealed here as one that the caller has.
+    // A new address stores it again, even if the secret is the same: the decision treats a secret that is sealed here as one that the
+    // caller has.
     const isStoredAgain = isSecretInClear && (clientSecret !== stored || movedAddress(current, settings) !== undefined);
     const sealedSecret = isStoredAgain ? await this.secrets.seal(tenant.id, id, clientSecret) : undefined;
     const { state } = await this.streams.runDecision(

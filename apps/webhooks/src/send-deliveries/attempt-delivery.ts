@@ -54,7 +54,7 @@ export class AttemptDelivery {
   ) {}
 
   /**
-   * Or the cancellation of a delivery that must not be sent any more.
+   * Attempts a delivery, or cancels one that must not be sent any more.
    *
    * @param mayStart called just before; when it returns false, no attempt is made
    */

@@ -18,7 +18,7 @@ export interface DueDelivery extends QueuedDelivery {
   webhookId: string;
   requestId: string;
   cancel: CancelReason | null;
-  /** As this process just stored it, which saves a read of the stream. It may be stale. */
+  /** State that this process just stored, which saves a read of the stream. It may be stale. */
   loaded?: Stored;
   /** The attempt that is sent now, when `loaded` records it. */
   deliveryId?: string;

@@ -76,7 +76,7 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
   private term: Term | undefined;
   /** Position that the queue must have reached before it is read, so that what was just scheduled is sent at once. */
   private scheduled: string | undefined;
-  /** Of the last attempt, when it failed in this process. */
+  /** Error of the last attempt, when it failed in this process. */
   private error: string | undefined;
   /** Such attempts in a row. */
   private failures = 0;

@@ -29,7 +29,7 @@ export type WebhookDeliveryEvent =
         sealedCredential?: { keyId: string; sessionId: string } | { keyId: string; sealed: string };
         /** Keys of all deliveries that need this data key, this one included; the last to end destroys it. */
         sharedBy?: string[];
-        /** Of the first attempt. */
+        /** Time of the first attempt. */
         attemptAt: string;
         /** The first attempt, which is sent with this event; without it one is started later. From version 2. */
         deliveryId?: string;

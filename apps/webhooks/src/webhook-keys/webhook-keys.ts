@@ -119,7 +119,7 @@ export class WebhookKeys {
     };
   }
 
-  /** As stored, as the caller may have seen a key that another process created just now. Undefined: none yet. */
+  /** Stored ids, as the caller may have seen a key that another process created just now. Undefined: none yet. */
   private async published(tenantId: string): Promise<Set<string> | undefined> {
     const state = await this.load(tenantId);
     if (state.status === 'ended') return new Set();

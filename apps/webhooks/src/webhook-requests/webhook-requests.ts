@@ -3,7 +3,7 @@ import { Budgets, type Budget } from '@attestry/service-kit';
 import { urlKey } from '../webhook-slots/webhook-slots.decisions.js';
 
 const MINUTE_MS = 60_000;
-/** Of one webhook, and of all webhooks of a tenant with one URL: a webhook that is deleted and created again has no new budget. */
+/** Tests of one webhook, and of all webhooks of a tenant with one URL: a webhook that is deleted and created again has no new budget. */
 export const TESTS_PER_MINUTE = 10;
 /** Tests and repeated deliveries of a tenant to one origin, whatever the rest of the URL. */
 export const REQUESTS_PER_MINUTE = 60;

@@ -20,7 +20,7 @@ interface Entry {
   events: readonly WebhookEvent[];
   disabled: boolean;
   createdAt: string;
-  /** Of the newest event known. */
+  /** Revision of the newest known event. */
   revision: number;
 }
 

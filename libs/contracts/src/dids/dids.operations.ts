@@ -162,7 +162,7 @@ export class DomainLinkageSubject {
 export class DomainLinkageProof {
   /** `DataIntegrityProof` for a DID without an Ed25519 key. */
   type: 'Ed25519Signature2018' | 'DataIntegrityProof';
-  /** Of a `DataIntegrityProof`: `bbs-2023` for a DID with only a BLS12-381 key. */
+  /** Cryptosuite of a `DataIntegrityProof`: `bbs-2023` for a DID with only a BLS12-381 key. */
   cryptosuite?: 'ecdsa-rdfc-2019' | 'bbs-2023';
   created: string;
   /** DID URL of the key that verifies the proof. */
@@ -170,7 +170,10 @@ export class DomainLinkageProof {
   proofPurpose: 'assertionMethod';
   /** Detached JWS (RFC 7797) of an `Ed25519Signature2018`. */
   jws?: string;
-  /** Of a `DataIntegrityProof`, multibase: the signature of `ecdsa-rdfc-2019` in base58btc, the derived proof of `bbs-2023` in base64url. */
+  /**
+   * Value of a `DataIntegrityProof`, multibase: the signature of `ecdsa-rdfc-2019` in base58btc, the derived proof of `bbs-2023` in
+   * base64url.
+   */
   proofValue?: string;
 }
 

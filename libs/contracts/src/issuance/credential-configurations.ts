@@ -27,7 +27,7 @@ const Amount =
     Max(max, { message: `must be at most ${max}` })(target, key);
   };
 
-/** What is accepted, and probably not what was meant. It never contains the value of a claim. */
+/** Member that is accepted, but probably not meant. The text never contains the value of a claim. */
 export class Warning {
   /** Member of the request. */
   param: string;
@@ -188,7 +188,7 @@ export class ListConfigurationsQuery extends PageQuery {
   @Optional() @BoundedText(1024) type?: string;
 }
 
-/** What the requests of every format have. */
+/** Common to the requests of every format. */
 export interface ConfigurationRequest extends KeyRequirements {
   type: string;
   /** Where a key of a DID signs. */
@@ -197,7 +197,7 @@ export interface ConfigurationRequest extends KeyRequirements {
   claimSourceId?: string | null;
 }
 
-/** What the configurations of every format have. */
+/** Common to the configurations of every format. */
 export interface ConfigurationRecord {
   id: string;
   type: string;
@@ -211,7 +211,7 @@ export interface FormatDeclaration<Request, Configuration> {
   prefix: string;
   request: new () => Request;
   configuration: new () => Configuration;
-  /** Of the request. */
+  /** Example of the request. */
   example: NoInfer<Request>;
   /** Version of the interface that has them; absent for those of the first. */
   since?: string;

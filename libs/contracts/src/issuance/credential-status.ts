@@ -96,7 +96,7 @@ export const revocationOperations = ({
   profile: string;
   prefix: string;
   retrievePrefix?: string;
-  /** Of the operation that sets the status. */
+  /** Response of the operation that sets the status. */
   response?: typeof CredentialRevocationStatus | 'empty';
 }) => {
   const http = { path: `/v2/credentials/${profile}/:id/revocation-status` } as const;

@@ -10,7 +10,7 @@ export class DocumentSignerRequest {
 }
 
 export class UpdateDocumentSignerRequest {
-  /** Of several active signers of an IACA the one that was changed last signs. */
+  /** If an IACA has several active signers, the one that was changed last signs. */
   @IsBoolean({ message: 'must be a boolean' }) active: boolean;
 
   /** Certificate that the IACA issued for `csrPem` (ISO/IEC 18013-5 Annex B.1.4), PEM. Required until there is one. */

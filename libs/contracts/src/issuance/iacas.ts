@@ -67,7 +67,7 @@ export class IacaRequest {
   @Optional() @CertificatePem() certificatePem?: string;
 }
 
-/** What is read from a certificate. */
+/** Fields of a certificate. */
 export class CertificateData {
   commonName: string;
   country: string;

@@ -34,14 +34,14 @@ export const credentialStatusChanged = defineIntegrationEvent<{
   credentialProfile: CredentialProfile;
   status: CredentialStatus;
   formerStatus: CredentialStatus;
-  /** As the caller gave it. */
+  /** Text of the caller. */
   reason?: string;
 }>('issuance.credential-status-changed');
 
 /** The wallet collects the credentials later. */
 export const issuanceDeferred = defineIntegrationEvent<{
   tenantId: string;
-  /** As `GET /v1/openid/deferred` lists it; never the transaction id. */
+  /** Id in the list of `GET /v1/openid/deferred`; never the transaction id. */
   deferralId: string;
   userId: string;
   sessionId: string;

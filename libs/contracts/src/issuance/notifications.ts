@@ -3,7 +3,7 @@ import { defineOperation, holderAccess } from '../operation.js';
 import { Optional } from '../validators.js';
 import { DpopHeaders } from './protocol.js';
 
-/** What a wallet reports of the credentials of one response (OID4VCI 1.0 section 11.1). */
+/** Events that a wallet reports about the credentials of one response (OID4VCI 1.0 section 11.1). */
 export const NOTIFICATION_EVENTS = ['credential_accepted', 'credential_failure', 'credential_deleted'] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 

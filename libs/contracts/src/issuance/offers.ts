@@ -94,7 +94,7 @@ export class OfferedCredential {
  * @maxLength 36
  */
 export type CredentialConfigurationId = string;
-/** What is offered: a credential configuration, or one with the claims of each of its credentials. */
+/** Entry of an offer: a credential configuration, or one with the claims of each of its credentials. */
 export type CredentialToOffer = CredentialConfigurationId | OfferedCredential;
 
 /** Entries of an offer; issuance checks their members. */

@@ -74,7 +74,7 @@ export class UserCredentialsParams {
   @Uuid() userId: string;
 }
 
-/** Of an element of a credential whose format signs salted digests. */
+/** Digest of an element of a credential whose format signs salted digests. */
 export interface ElementDigest {
   digestID: number;
   /** SHA-256, base64url. */
@@ -104,7 +104,7 @@ export class UserCredential {
   msoHash?: string;
 }
 
-/** Of a user, as JSON: sealed, they are in one event of less than 1 MiB. */
+/** Limit of a user's claims, as JSON: sealed, they are in one event of less than 1 MiB. */
 export const MAX_CLAIMS_BYTES = 384 * 1024;
 
 const category = 'user';

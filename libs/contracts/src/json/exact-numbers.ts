@@ -1,4 +1,4 @@
-/** Of a number that may have another decimal value than its double: 15 significant digits and two digits of exponent never do. */
+/** Numbers that may have another decimal value than their double: 15 significant digits and two digits of exponent never do. */
 const SUSPECT = /\d[\d.]{15}|\de[+-]?\d{3}/i;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 

@@ -61,7 +61,10 @@ const MAX_PATH = 1024;
 /** Names and places joined by dots, as errors show them. */
 export const shownPath = (steps: readonly string[]): string => steps.join('.').slice(0, MAX_PATH).toWellFormed();
 
-/** As {@link jsonFault}, with the path of what exceeds the bound. A value is searched a second time only when it is refused. */
+/**
+ * Result of {@link jsonFault}, with the path of the value that exceeds the bound. A value is searched a second time only when it is
+ * refused.
+ */
 export const locatedJsonFault = (value: unknown, bounds: JsonBounds): { path: string[]; msg: string } | undefined => {
   const msg = jsonFault(value, bounds);
   if (msg === undefined) return undefined;

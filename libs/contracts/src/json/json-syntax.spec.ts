@@ -63,7 +63,7 @@ describe('the place where a text stops being JSON [T651]', () => {
       fc.property(broken, (text) => {
         const index = jsonFaultIndex(text);
         expect([text, index === undefined]).toEqual([text, isJson(text)]);
-        // What is before it has no fault, or only ends too early.
+        // The text before it has no fault, or only ends too early.
         if (index !== undefined) expect([undefined, index]).toContain(jsonFaultIndex(text.slice(0, index)));
       }),
       { numRuns: 5000, seed: 1 },

@@ -25,7 +25,7 @@ const stringEnd = (text: string, at: number): number => {
   return ~text.length;
 };
 
-/** As {@link stringEnd}, for a number or a literal. */
+/** Result as from {@link stringEnd}, for a number or a literal. */
 const scalarEnd = (text: string, at: number): number => {
   const literal = LITERALS.find((it) => it[0] === text[at]);
   if (literal === undefined) {
@@ -41,7 +41,7 @@ const scalarEnd = (text: string, at: number): number => {
  * undefined for JSON. Linear, and without recursion.
  */
 export const jsonFaultIndex = (text: string): number | undefined => {
-  /** What closes the objects and arrays that are open. */
+  /** Closing characters of the objects and arrays that are open. */
   const open: ('}' | ']')[] = [];
   let expected: 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' = 'value';
   for (let at = endOf(SPACE, text, 0); ; at = endOf(SPACE, text, at)) {

@@ -132,7 +132,7 @@ export class AuthenticationProvider {
   forwardedRequestParameters: string[];
   claimsToPersist: string[];
   requiredClaims: Record<string, unknown>;
-  /** What the provider is not held to, because it was stored by an earlier release and not saved since. */
+  /** Rules that the provider does not meet, because it was stored by an earlier release and not saved since. */
   warnings?: Warning[];
 }
 
@@ -143,7 +143,7 @@ export class ProviderDocumentCheck {
   reason?: string;
 }
 
-/** What the token endpoint answered to the client's credentials. */
+/** Answer of the token endpoint to the client's credentials. */
 export class ProviderCredentialsCheck {
   /**
    * `refused`: status 401, `invalid_client` or `unauthorized_client`. `notRefused`: another OAuth error, such as `invalid_grant` for the code that

@@ -1,6 +1,6 @@
 /**
- * What the parameters of a provider's authorization requests ask of the sign-in. They travel through the browser, so each is required of the
- * ID token again (OpenID Connect Core 1.0 §3.1.3.7 items 12 and 13, ADR 0112).
+ * Requirements on the sign-in from the parameters of a provider's authorization requests. The parameters travel through the browser, so
+ * each is required of the ID token again (OpenID Connect Core 1.0 §3.1.3.7 items 12 and 13, ADR 0112).
  */
 export interface StepUp {
   /** Longest age of the authentication when the sign-in begins, seconds (`max_age`). */
@@ -19,7 +19,7 @@ const isRecord = (value: unknown): value is Json =>
 
 const MAX_AGE_FAULT = 'must have as max_age a whole number of seconds, such as 300';
 
-/** As the provider receives it: the digits of a text are a number. */
+/** The provider receives text: the digits of a text are a number. */
 const maxAgeOf = (value: unknown): Read<number> => {
   if (value === undefined) return {};
   const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value));
@@ -104,7 +104,7 @@ export const AUTHENTICATION_CLAIMS = ['acr', 'amr', 'auth_time'] as const;
 const MAX_VALUES = 100;
 const MAX_CLAIM_NAME = 255;
 
-/** What is wrong with `requiredClaims`, if anything; what is no object is refused by another rule. */
+/** Fault of `requiredClaims`, if it has one; another rule refuses what is no object. */
 export const requiredClaimsFault = (value: unknown): string | undefined => {
   if (!isRecord(value)) return undefined;
   for (const [name, values] of Object.entries(value)) {

@@ -60,7 +60,7 @@ export class CompleteSignInRequest {
   mappedClaims?: string[];
 }
 
-/** What happened at the UserInfo endpoint of the provider. */
+/** Outcome of the request to the UserInfo endpoint of the provider. */
 export class UserInfoOutcome {
   /** False if the ID token has all mapped claims. */
   requested: boolean;

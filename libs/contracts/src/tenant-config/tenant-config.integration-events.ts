@@ -10,7 +10,7 @@ export interface CustomDomainChanged {
 /** The tenant has verified the domain and may use it as its identity. */
 export const customDomainVerified = defineIntegrationEvent<CustomDomainChanged>('tenant-config.custom-domain-verified');
 /**
- * As {@link customDomainVerified}, from the first event of the store on: for consumers that are younger than the feed's oldest message
+ * Repeats {@link customDomainVerified} from the first event of the store on, for consumers that are younger than the feed's oldest message
  * (ADR 0102).
  */
 export const issuerDomainVerified = defineIntegrationEvent<CustomDomainChanged>('tenant-config.issuer-domain-verified');

@@ -85,7 +85,7 @@ export class TargetDiffers extends Error {
 /** State of a stream. */
 interface Head {
   wanted: boolean;
-  /** Of the source's first event; what is added to the target's revisions. */
+  /** Revision of the source's first event; added to the target's revisions. */
   offset: number;
   /** Last event of the source that was verified. `chain` is undefined before the first event of a stream cut by retention. */
   revision: Revision;

@@ -321,7 +321,7 @@ const openReader = (file: string): Reader => {
   };
 };
 
-/** What the caller gets; every part is settled. */
+/** Error for the caller; every part is settled. */
 const refusalOf = (error: SqliteError, parts: readonly UnitPart[], appends: readonly StreamAppend[]): Error => {
   const { code, details, at = Infinity } = error;
   const named = parts.map((part) => part.refused(error));

@@ -41,7 +41,7 @@ import { StreamNames, type StreamFilter } from './stream-names.js';
 export interface EventStoreDbOptions {
   /** `esdb://user:password@host:port?tls=true&tlsCAFile=…`, several hosts or `esdb+discover://` for a cluster. */
   url: string;
-  /** Of this platform's stream names, where several share a server: letters, digits and `_`. */
+  /** Prefix of this platform's stream names, where several share a server: letters, digits and `_`. */
   prefix?: string | undefined;
   /** Events older than this are discarded: the server hides them at once and removes them when it scavenges. Default: kept forever. */
   retentionDays?: number;

@@ -163,7 +163,7 @@ export class EventStoreDbSubscription implements Subscription {
         return;
       }
       await new Promise<void>((resolve) => (this.awake = resolve));
-      // What arrived in the same turn belongs into the same batch.
+      // Events that arrived in the same turn belong into the same batch.
       await new Promise(setImmediate);
     }
   }

@@ -426,7 +426,7 @@ describe('with the stand-in', () => {
       categories: ['thing'],
       handle: async (batch) => void got.push(...batch),
       onError: (error) => void failures.push(error),
-      // As after many failures.
+      // Back-off as after many failures.
       backOff: { firstMs: 60_000, maxMs: 60_000 },
     }).start();
     await store.append('thing-1', events(1), NO_STREAM);

@@ -19,7 +19,7 @@ export interface NewKey {
   value?: Uint8Array;
 }
 
-/** What is stored together or not at all. */
+/** Appends and keys that are stored together or not at all. */
 export interface Unit {
   appends: readonly Append[];
   keys: readonly NewKey[];

@@ -108,7 +108,7 @@ export class PostgresEventStore extends EventStore {
     return this.store({ appends: appends.map(appendOf), keys: [] }, appends);
   }
 
-  /** What is stored elsewhere first, then one transaction with the new keys and all events. */
+  /** Writes to other stores come first, then one transaction with the new keys and all events. */
   override async commit({ writes, appends }: UnitOfWork): Promise<AppendResult> {
     const unit: Unit = { appends: appends.map(appendOf), keys: [] };
     const parts: UnitPart[] = [];

@@ -88,7 +88,7 @@ describeOnPostgres('event store: faults of PostgreSQL', (server) => {
       [0, 1, 2, 3].map(async (writer) => {
         for (let n = 0; !stop; n++) {
           const event = anEvent(`${writer} ${n}`);
-          // As a caller does after a 503: the same append again.
+          // A caller does the same after a 503: it repeats the append.
           await waitUntil(
             () =>
               store.append(`a-${writer}`, [event], n - 1).catch((error: unknown) => {

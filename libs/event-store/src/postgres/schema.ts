@@ -27,7 +27,7 @@ export const refuseOn = (table: string): string =>
   `CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
       FOR EACH STATEMENT EXECUTE FUNCTION`;
 
-/** What a function needs that appends to a schema's events. */
+/** Parts of a function that appends to a schema's events. */
 export interface AppendSql {
   declare?: string;
   prepare?: string;

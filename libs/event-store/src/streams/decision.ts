@@ -29,13 +29,13 @@ export interface RunOptions extends LoadOptions {
   once?: boolean;
   /** Default 5. After this number of conflicts WrongExpectedRevision is thrown. */
   maxAttempts?: number;
-  /** What becomes durable together with the decided events; nothing when none are decided (ADR 0074). */
+  /** Writes that become durable together with the decided events; nothing when none are decided (ADR 0074). */
   unit?: CommandWrites;
-  /** Directly before each append. Of events decided under a lease: {@link leaseFence}. */
+  /** Runs directly before each append. Events decided under a lease: {@link leaseFence}. */
   fence?: Fence;
 }
 
-/** What a command stores beside the events of its own decision. */
+/** Writes of a command beside the events of its own decision. */
 export interface CommandWrites {
   writes?: readonly UnitWrite[];
   further?: readonly FurtherDecision[];

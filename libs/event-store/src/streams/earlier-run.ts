@@ -21,7 +21,7 @@ export async function hasAppended(
   return false;
 }
 
-/** What an earlier run of this call appended, with the state at that revision. */
+/** Events that an earlier run of this call appended, with the state at that revision. */
 export async function appendedBy<State, Event extends DomainEvent>(
   store: EventStore,
   aggregate: Aggregate<State, Event>,

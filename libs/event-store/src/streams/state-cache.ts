@@ -15,7 +15,7 @@ interface CachedState extends Loaded<unknown> {
 const MOST_CACHED = 64 * 1024 * 1024;
 /** A state that many events made has hardly more than this: it would be a snapshot that is not stored. */
 const LARGEST_CACHED = 4 * 1024 * 1024;
-/** Of a state without text, so that their number is limited too. */
+/** Size of a state without text, so that their number is limited too. */
 const LEAST_CACHED = 1024;
 
 /** Folded states, bounded in number and in characters, and streams that do not exist. */
@@ -44,7 +44,7 @@ export class StateCache {
     if (!this.long.has(stream) && !this.short.has(stream)) this.absent.set(stream, true);
   }
 
-  /** Also starts a snapshot of a long stream. @param added characters of the events that were folded onto the state that was kept */
+  /** A long stream also gets a snapshot. @param added characters of the events that were folded onto the state that was kept */
   keep<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: StreamName,

@@ -15,7 +15,7 @@ export interface SnapshotOptions {
   onSnapshotFailure?: (stream: StreamName, error: Error) => void;
 }
 
-/** Of a serialized state. A larger one is folded from its events: parsing it would block the thread. */
+/** Limit of a serialized state. A larger one is folded from its events: parsing it would block the thread. */
 const MAX_SNAPSHOT_BYTES = 4 * 1024 * 1024;
 
 /** Snapshots of long streams. One only saves time: the state can always be folded from the events. */
@@ -45,7 +45,7 @@ export class StreamSnapshots {
       if (snapshot?.stateVersion !== stateVersion || snapshot.revision <= start.revision) return without;
       const { revision, chain } = snapshot;
       const [event] = await this.events.readStream(stream, { from: revision, limit: 1 });
-      // Of another history, after events were restored from an older backup.
+      // The snapshot is of another history when events were restored from an older backup.
       if (event?.revision !== revision || event.chain !== chain) return without;
       const state = deserialize(snapshot.state) as State;
       this.revisions?.set(stream, revision);

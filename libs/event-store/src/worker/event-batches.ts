@@ -12,7 +12,7 @@ export interface EventBatch {
 export class EventBatches implements BatchSource<EventBatch> {
   private readonly subscription: Subscription;
   private arrived: EventBatch | undefined;
-  /** Of the last batch. */
+  /** End of the last batch. */
   private position: Position | undefined;
   private handled: (() => void) | undefined;
   private dropped: Error | undefined;

@@ -11,7 +11,7 @@ export interface WorkerProcess {
   readonly begun: readonly number[];
   /** Batches whose write went through, where the engine reports it to the writer. */
   readonly done: readonly number[];
-  /** What failed. */
+  /** Messages of its failures. */
   readonly failures: readonly string[];
   signal(signal: NodeJS.Signals): void;
   readonly ended: Promise<void>;

@@ -10,7 +10,7 @@ const LEASE_MS = 6000;
 /** Leases in memory, by the fake clock. */
 class MemoryLeases extends Leases {
   readonly held = new Map<string, Lease>();
-  /** What a call rejects with. */
+  /** Error with which calls reject. */
   away: Error | undefined;
 
   async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
@@ -101,7 +101,7 @@ describe('a leased worker', () => {
     expect([first.isLeading, second.isLeading]).toEqual([true, false]);
     expect(second.health).toEqual({ name: 'work', healthy: true });
     expect(looks).toBe(4);
-    // As if its process were killed: it sends no further queries.
+    // Its process ends as if it were killed: it sends no further queries.
     reachable.a = false;
     await pass(LEASE_MS + 1000);
     expect([first.isLeading, second.isLeading]).toEqual([false, true]);

@@ -95,7 +95,7 @@ export const createJobs = (db: Database, options?: unknown): Jobs => {
         }
       },
     },
-    /** As part of a transaction, which a spent value undoes. */
+    /** Part of a transaction, which a spent value undoes. */
     requireSpend: { kind: 'write', execute: requireSpend },
     count: { kind: 'read', execute: (): number => (count.get() as { count: number }).count },
   };

@@ -63,7 +63,7 @@ describeOnPostgres('units of work on PostgreSQL', (server) => {
 
   const seal = (keyId: string, text = keyId, tenantId = 't1') =>
     vault.sealing.sealWithNewKey(tenantId, 'session', keyId, text);
-  /** What another process reads: no key is in its cache. */
+  /** Another process reads: no key is in its cache. */
   const openElsewhere = async (sealed: Sealed, tenantId = 't1') =>
     (await openVault()).sealing.openSealed(tenantId, 'session', sealed);
   const eventsOf = async () => (await store.readAll({ limit: 1000 })).events.map(({ stream }) => stream);

@@ -314,7 +314,7 @@ describe('importPublicJwk', () => {
   ])('refuses %s', (_, jwk) => expect(() => importPublicJwk(jwk)).toThrow(InvalidKey));
 });
 
-/** What is wrong, as the error says it. */
+/** Message of the error. */
 const faultOf = (read: () => unknown): string => {
   try {
     read();

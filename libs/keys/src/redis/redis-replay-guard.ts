@@ -27,7 +27,7 @@ const MARGIN_MS = 60_000;
 /** Characters of a digest in a key. */
 const KEY_CHARACTERS = 22;
 
-/** What the script returns. */
+/** Results of the script. */
 const [REFUSED, SPENT, FIRST_SPENT] = [0, 1, 2];
 
 // A value may be issued again after its end and before the server deletes it, so NX alone would refuse too much. Earlier releases had

@@ -7,7 +7,7 @@ export interface SignInStoreUnderTest {
   remove(): Promise<void>;
 }
 
-/** What every SignInStore must do. Jest's globals are used only when it is called. */
+/** Behavior of every SignInStore. Jest's globals are used only when it is called. */
 export const describeSignInStore = (adapter: string, create: () => Promise<SignInStoreUnderTest>): void => {
   let subject: SignInStoreUnderTest;
   let store: SignInStore;

@@ -46,7 +46,7 @@ export abstract class SignInAttempts {
   abstract takeBack(kind: string, key: string): Promise<void>;
 }
 
-/** What the built-in sign-in stores (ADR 0035). */
+/** Records of the built-in sign-in (ADR 0035). */
 export abstract class SignInStore {
   abstract readonly records: SignInRecords;
   abstract readonly attempts: SignInAttempts;

@@ -49,7 +49,7 @@ export interface StoredKey {
   purpose: string;
   live: boolean;
   sealed: Uint8Array;
-  /** Of signing keys. */
+  /** Algorithm of a signing key. */
   algorithm?: string;
   publicJwk?: string;
   createdAt?: string;

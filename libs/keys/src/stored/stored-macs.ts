@@ -34,7 +34,7 @@ export class StoredMacs extends Macs {
   verifyMac(secret: string, expected: SecretMac, context?: string): boolean {
     const pepper = this.peppers.get(expected.pepper);
     if (!pepper) return false;
-    // As strings: base64url has more than one spelling of a MAC, and some MACs come from callers.
+    // Strings are compared: base64url has more than one spelling of a MAC, and some MACs come from callers.
     const actual = Buffer.from(hmac(pepper, boundText(secret, context)));
     const given = Buffer.from(expected.mac);
     return given.length === actual.length && timingSafeEqual(given, actual);

@@ -176,7 +176,7 @@ export class StoredSealing extends Sealing {
     this.values.clear();
   }
 
-  /** That becomes durable with `value`, which was sealed under it. */
+  /** The key becomes durable with `value`, which was sealed under it. */
   private newKey(key: Buffer, tenantId: string, purpose: DataPurpose, keyId: string, value?: Value): NewKey {
     let stored: Promise<boolean> | undefined;
     return {

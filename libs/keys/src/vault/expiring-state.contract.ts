@@ -1,7 +1,7 @@
 import { TENANT_A as A, TENANT_B as B, useFreshVault, type KeyVaultStore } from './fresh-vault.contract.js';
 import { KeyNotFound } from './key-vault.js';
 
-/** What every ExpiringState must do. Jest's globals are used only when it is called. */
+/** Behavior of every ExpiringState. Jest's globals are used only when it is called. */
 export const describeExpiringState = (adapter: string, create: () => Promise<KeyVaultStore>): void =>
   describe(`ExpiringState: ${adapter}`, () => {
     const store = useFreshVault(create);

@@ -1,6 +1,6 @@
 import { useFreshVault, type KeyVaultStore } from './fresh-vault.contract.js';
 
-/** What every KeyCheckpoints must do. Jest's globals are used only when it is called. */
+/** Behavior of every KeyCheckpoints. Jest's globals are used only when it is called. */
 export const describeKeyCheckpoints = (adapter: string, create: () => Promise<KeyVaultStore>): void =>
   describe(`KeyCheckpoints: ${adapter}`, () => {
     const store = useFreshVault(create);

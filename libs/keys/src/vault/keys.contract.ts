@@ -7,7 +7,7 @@ import { describeSealing } from './sealing.contract.js';
 import { ERASED } from './sealing.js';
 import { describeSigningKeys } from './signing-keys.contract.js';
 
-/** What every KeyVault and each of its ports must do. Jest's globals are used only when it is called. */
+/** Behavior of every KeyVault and of each of its ports. Jest's globals are used only when it is called. */
 export const describeKeyVault = (adapter: string, create: () => Promise<KeyVaultStore>): void => {
   describeSigningKeys(adapter, create);
   describeSealing(adapter, create);
@@ -91,7 +91,7 @@ export interface ReplayGuardStore {
   remove(): Promise<void>;
 }
 
-/** What every ReplayGuard must do. */
+/** Behavior of every ReplayGuard. */
 export const describeReplayGuard = (adapter: string, create: () => Promise<ReplayGuardStore>): void => {
   describe(`ReplayGuard: ${adapter}`, () => {
     let store: ReplayGuardStore;

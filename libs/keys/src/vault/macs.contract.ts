@@ -2,7 +2,7 @@ import { useFreshVault, type KeyVaultStore } from './fresh-vault.contract.js';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** What every Macs must do. */
+/** Behavior of every Macs. */
 export const describeMacs = (adapter: string, create: () => Promise<KeyVaultStore>): void => {
   describe(`Macs: ${adapter}`, () => {
     const store = useFreshVault(create);

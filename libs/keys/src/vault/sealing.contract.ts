@@ -2,7 +2,7 @@ import { TENANT_A as A, TENANT_B as B, useFreshVault, type KeyVaultStore } from 
 import { KeyAlreadyExists, KeyNotFound, SealBroken } from './key-vault.js';
 import { ERASED, isErased } from './sealing.js';
 
-/** What every Sealing must do. */
+/** Behavior of every Sealing. */
 export const describeSealing = (adapter: string, create: () => Promise<KeyVaultStore>): void => {
   describe(`Sealing: ${adapter}`, () => {
     const store = useFreshVault(create);

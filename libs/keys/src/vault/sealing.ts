@@ -10,7 +10,7 @@ export interface StoredValue {
   keyId: string;
   /** Bytes of the sealed value. */
   length: number;
-  /** Of the sealed value, base64url. */
+  /** Digest of the sealed value, base64url. */
   sha256: string;
 }
 
@@ -44,7 +44,7 @@ export abstract class Sealing {
     keyId: string,
     plaintext: string,
   ): { sealed: Sealed; newKey: NewKey };
-  /** As {@link sealWithNewKey}, for a value that is stored with its key, in the same write, and that ends with it. */
+  /** Seals like {@link sealWithNewKey}, but the value is stored with its key, in the same write, and ends with it. */
   abstract storeWithNewKey(
     tenantId: string,
     purpose: DataPurpose,

@@ -4,7 +4,7 @@ import { CompactEncrypt, errors, importJWK } from 'jose';
 import { TENANT_A as A, TENANT_B as B, useFreshVault, type KeyVaultStore } from './fresh-vault.contract.js';
 import { KeyNotFound } from './key-vault.js';
 
-/** What every SigningKeys must do. */
+/** Behavior of every SigningKeys. */
 export const describeSigningKeys = (adapter: string, create: () => Promise<KeyVaultStore>): void => {
   describe(`SigningKeys: ${adapter}`, () => {
     const store = useFreshVault(create);

@@ -53,7 +53,7 @@ export class Feed implements ConsumerFeed {
   private tail: FeedRecord[] = [];
   private tailCharacters = 0;
   private sincePruned = 0;
-  /** Of the checkpoints, on the process's monotonic clock. */
+  /** Time of the last save of the checkpoints, on the process's monotonic clock. */
   private savedAt = -CHECKPOINT_MS;
   private waking = false;
   private failure: Error | undefined;
@@ -202,7 +202,7 @@ export class Feed implements ConsumerFeed {
     this.dirty.clear();
     this.savedAt = performance.now();
     try {
-      // Also without changes to save: those sent before are durable when this call returns.
+      // The call is made without changes to save too: those sent before are durable when it returns.
       await this.thread.call('checkpoint', entries);
       for (const [name, checkpoint] of entries) {
         const consumer = this.held.get(name);

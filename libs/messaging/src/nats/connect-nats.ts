@@ -89,7 +89,7 @@ const settingsOf = ({
       ...(tls?.key !== undefined && { keyFile: tls.key }),
     },
   }),
-  // Also a server that closes the connection without a client certificate: the client gets no reason.
+  // The timeout also covers a server that closes the connection without a client certificate: the client gets no reason.
   timeout: CONNECT_TIMEOUT_MS,
   maxReconnectAttempts: -1,
   reconnectTimeWait: 250,

@@ -55,6 +55,6 @@ const faultOf = (error: unknown, stream: string): NatsFault => {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof errors.PermissionViolationError)
       return { kind: 'rights', reason: `gives a user that may not read the stream ${stream}` };
-  // Also where the user may not receive the reply.
+  // The reason may also be that the user may not receive the reply.
   return { kind: 'rights', reason: `names servers that do not return the stream ${stream} to this user` };
 };

@@ -255,7 +255,7 @@ const mustExist = async (manager: JetStreamManager, stream: string): Promise<voi
   }
 };
 
-/** Also as a NATS header, for tools that inspect the traffic without reading bodies. */
+/** The deadline is a NATS header too, for tools that inspect the traffic without reading bodies. */
 const deadlineHeader = (deadline: number) => {
   const set = natsHeaders();
   set.set('deadline', String(deadline));
@@ -271,7 +271,7 @@ const failed = (error: unknown, subject: Subject): unknown => {
   const cause = error instanceof errors.RequestError ? error.cause : error;
   if (cause instanceof errors.NoRespondersError) return new RequestFailed('no-responder', subject);
   if (cause instanceof errors.TimeoutError) return new RequestFailed('timeout', subject);
-  // Of the client, before it sends anything.
+  // The client throws this before it sends anything.
   if (error instanceof errors.RequestError && error.message === 'connection disconnected')
     return new RequestFailed('disconnected', subject);
   return isClosed(cause) ? new RequestFailed('closed', subject) : error;

@@ -16,7 +16,7 @@ import type { Names } from './names.js';
 
 export interface NatsConsumerFeedOptions {
   manager: JetStreamManager;
-  /** Of the consumer's owner: leases and sessions. */
+  /** Bucket of the consumer's owner: leases and sessions. */
   bucket: KV;
   names: Names;
   /** Where a new consumer starts: behind this sequence. */

@@ -8,7 +8,7 @@ const FREE = '';
 /** A lease granted to this process. */
 interface Granted {
   lease: Lease;
-  /** Of its last renewal. */
+  /** Revision of its last renewal. */
   revision: number;
   /** When it expires, by `performance.now()`. */
   until: number;

@@ -51,7 +51,7 @@ const ownBucket = (bucket: string): string[] => {
   ];
 };
 
-/** What it takes to make and to change stream and buckets. */
+/** Permissions to make and to change stream and buckets. */
 export const natsMigratePermissions = (namespace: string, owners: readonly string[]): NatsPermissions => {
   const names = new Names(namespace);
   const streams = [names.stream, ...owners.map((owner) => `KV_${names.bucket(owner)}`)];

@@ -217,7 +217,7 @@ if (program === undefined) {
       await waitUntil(() => held.got.length > 0);
       const next = collect(heir);
       const begun = performance.now();
-      // As the end of its process would: nothing is released.
+      // The end of its process would do the same: nothing is released.
       await (Reflect.get(gone, 'connection') as NatsConnection).close();
       open.splice(open.indexOf(gone), 1);
       await publish(heir, 4);

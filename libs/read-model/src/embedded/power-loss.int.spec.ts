@@ -64,7 +64,7 @@ describe('a read model whose last transactions a power loss took', () => {
     }
     const { size } = await stat(`${file}-wal`);
     const left = new Set<number>();
-    // What reached the disk ends anywhere, also within a transaction or a frame.
+    // The bytes that reached the disk end anywhere, also within a transaction or a frame.
     for (let cut = 0; cut < 10; cut++) {
       const copy = join(folder, `copy ${cut}`);
       await mkdir(copy);

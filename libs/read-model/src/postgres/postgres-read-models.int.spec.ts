@@ -207,7 +207,7 @@ if (programs === undefined) {
       expect(await running.waitFor(kept, 5000)).toBe(true);
       await add(20);
       expect(await running.waitForHead(5000)).toBe(true);
-      // As after a crash before the batch is on disk (`synchronous_commit` is off for them).
+      // The server crashed before the batch was on disk (`synchronous_commit` is off for them).
       const client = new pg.Client(server.url('service'));
       await client.connect();
       await running.db.deleteFrom('item').where('n', '>=', 40).execute();
@@ -241,7 +241,7 @@ if (programs === undefined) {
       );
       await add(5);
       await entered.promise;
-      // As if its lease had run out.
+      // The lease has run out.
       const client = new pg.Client(server.url());
       await client.connect();
       await client.query(`UPDATE ${schema}.leases SET expires_at = 0`);

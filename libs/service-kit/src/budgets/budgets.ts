@@ -14,7 +14,7 @@ export interface Budget {
   name: 'mailbox' | 'tenant-mails' | 'webhook-tests' | 'webhook-requests' | 'provider-checks' | 'offer-sign-ins';
   /** Tenant whose key seals the uses, or the platform. */
   owner: string;
-  /** What is counted; only its digest is stored. */
+  /** Subject of the count; only its digest is stored. */
   key: string;
   limit: number;
   windowMs: number;

@@ -19,7 +19,7 @@ export interface EnvironmentConfig {
 interface Setting<T> {
   env: string;
   about: string;
-  /** As shown in configuration.md. */
+  /** Text in configuration.md. */
   default: string;
   secret?: boolean;
   parse(text: string | undefined): T;
@@ -269,7 +269,7 @@ const loggingLevels = perTenant('1, 2 or 3', (value): LoggingLevel =>
 const rate = (env: string, about: string, defaultText: string) =>
   setting(env, about, defaultText, integer(1, 1_000_000_000));
 
-/** As `dns.setServers` accepts them: an address, with a port unless it is 53; an IPv6 address with a port is in brackets. */
+/** Format of `dns.setServers`: an address, with a port unless it is 53; an IPv6 address with a port is in brackets. */
 const dnsServer = (s: string) => {
   const [, v6, v6Port] = /^\[([0-9a-fA-F:.]+)\](?::(\d{1,5}))?$/.exec(s) ?? [];
   const [, v4, v4Port] = /^([0-9.]+)(?::(\d{1,5}))?$/.exec(s) ?? [];
@@ -759,8 +759,8 @@ export const SETTINGS = {
 } as const;
 
 /**
- * What `npm run migrate` reads; the Helm chart gives the migration these settings wherever they are configured. A test compares the list with
- * what the migration reads.
+ * Settings that `npm run migrate` reads; the Helm chart gives the migration these settings wherever they are configured. A test compares
+ * the list with what the migration reads.
  */
 export const MIGRATION_SETTINGS = [
   'nodeEnv',

@@ -103,7 +103,7 @@ describe('engines in production', () => {
     ['DATABASE_URL', 'db', { DATABASE_URL: 'postgres://a:b@db/attestry?sslmode=disable' }],
     ['DATABASE_URL', 'db', { DATABASE_URL: 'postgres://a:b@db/attestry?sslmode=no-verify' }],
     ['DATABASE_URL', 'db', { DATABASE_URL: 'postgres://a:b@db/attestry?uselibpqcompat=true&sslmode=require' }],
-    // What the client connects to is the parameter.
+    // The client connects to the host in the parameter.
     ['DATABASE_URL', 'db', { DATABASE_URL: 'postgres://a:b@other/attestry?host=db' }],
     ['KEYS_DATABASE_URL', 'db', { KEYS_DATABASE_URL: 'postgres://a:b@db/keys' }],
     ['MIGRATION_DATABASE_URL', 'db', { MIGRATION_DATABASE_URL: 'postgres://a:b@db/attestry' }],
@@ -165,7 +165,7 @@ describe('engines in production', () => {
         ),
       ]);
     }
-    // As Kubernetes mounts a Secret for a pod with fsGroup.
+    // Kubernetes mounts a Secret with these modes for a pod with fsGroup.
     for (const mode of [0o600, 0o400, 0o440, 0o640]) {
       chmodSync(real, mode);
       expect(await faultsOf(creds)).toEqual([]);

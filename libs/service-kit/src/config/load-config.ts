@@ -31,7 +31,7 @@ export interface ConfigInspection {
   skipped: string[];
 }
 
-/** What prevents a process from starting, and in production what its engines lack. Changes and creates nothing. */
+/** Faults that prevent a process from starting, and in production what its engines lack. Changes and creates nothing. */
 export const inspectConfig = async (
   env: Environment,
   { purpose = 'run', busUser, lookup, tryServers = true }: InspectOptions = {},

@@ -73,7 +73,7 @@ const ofEventStoreDb = async ({ eventStoreUrl }: ParsedSettings): Promise<Connec
 const ofNats = async (parsed: ParsedSettings): Promise<Connection[]> => {
   const { natsServers, natsUser, natsPassword, natsCredentialsFile, natsCaFile, natsCertFile, natsKeyFile } = parsed;
   if (natsServers === undefined) return [];
-  // As in connectNats: with one of these the client requires TLS of every server.
+  // The rule of connectNats: with one of these the client requires TLS of every server.
   const wantsTls = (natsCaFile ?? natsCertFile) !== undefined || natsServers.some((it) => it.startsWith('tls:'));
   return [
     {

@@ -44,7 +44,7 @@ afterEach(async () => {
 const nonce = (value: string): SingleUseValue => ({ scope: 'nonce', value, expiresAt: new Date(Date.now() + 60_000) });
 
 describe('the keys in the file of the events', () => {
-  /** Those of the users' keys that a copy of the folder still contains. */
+  /** Users' keys that a copy of the folder still contains. */
   const recoverable = async (ids: readonly string[]): Promise<string[]> => {
     const copy = await mkdtemp(join(tmpdir(), 'attestry-event-file-copy-'));
     try {

@@ -27,7 +27,7 @@ export interface EnginesInspection {
   skipped: string[];
 }
 
-/** As `dns.promises.lookup` with `all`: engines are found by the system's resolver. */
+/** Signature of `dns.promises.lookup` with `all`: engines are found by the system's resolver. */
 export type Lookup = (host: string, options: { all: true }) => Promise<{ address: string }[]>;
 
 export const refusalText = ({ setting, reason, remedy }: Refusal): string => `${setting} ${reason}: ${remedy}`;

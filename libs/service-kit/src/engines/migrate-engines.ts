@@ -25,9 +25,9 @@ export const ownerUrl = (url: string, owner: string): string => {
 };
 
 export interface Migrated {
-  /** What was created, or found complete. */
+  /** Objects that were created, or found complete. */
   done: string[];
-  /** What differs from the settings, and why it was not changed. */
+  /** Differences from the settings, and why they were not changed. */
   left: string[];
 }
 

@@ -376,7 +376,7 @@ if (program === undefined) {
 const publisherOf = (subject: string): BusParticipant =>
   BUS_PARTICIPANTS.find((participant) => busRights(participant).publishes.includes(subject))!;
 
-/** What is published of a subject or below a prefix. */
+/** Published subjects that are equal to a subject or lie below a prefix. */
 const publishedBelow = (subject: string): string[] =>
   BUS_PARTICIPANTS.flatMap((participant) => busRights(participant).publishes).filter((it) =>
     subject.endsWith('.>') ? it.startsWith(subject.slice(0, -1)) : it === subject,

@@ -125,7 +125,7 @@ if (!nats || !postgres || !redis) {
       const engines = await keep(
         openEngines(parseConfig(single), { onFatal: (error) => void ends.push(error.message) }),
       );
-      // As after the lease expired: another process holds it.
+      // The lease has expired, and another process holds it.
       const lease = await engines.leases.acquire('platform.sole-process', 'nobody', 1);
       expect(lease).toBeUndefined();
       const { default: pg } = await import('pg');

@@ -1,6 +1,6 @@
 import type { RateCounter } from './rate-counter.js';
 
-/** What every {@link RateCounter} must do; `open` may be called twice for counters that share. Uses Jest's globals. */
+/** Behavior of every {@link RateCounter}; `open` may be called twice for counters that share. Uses Jest's globals. */
 export const describeRateCounter = (adapter: string, open: () => Promise<RateCounter>): void => {
   describe(`rate counter: ${adapter}`, () => {
     let counter: RateCounter;

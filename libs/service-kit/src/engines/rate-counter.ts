@@ -27,7 +27,7 @@ interface Window {
 
 /** For this process alone. */
 export class MemoryRateCounter extends RateCounter {
-  /** Of a minute, in the order of their ends, as all are of one length. */
+  /** Windows of a minute, in the order of their ends, as all are of one length. */
   private readonly windows = new Map<string, Window>();
   /** By another length. */
   private readonly others = new Map<number, Map<string, Window>>();

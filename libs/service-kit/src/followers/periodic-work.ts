@@ -5,7 +5,7 @@ import type { Health } from '../process/health.js';
 import type { Logger } from '../process/logger.js';
 
 export interface PeriodicWorkOptions {
-  /** Of the lease and in readiness; permanent. */
+  /** Name of the lease and in readiness; permanent. */
   name: string;
   /** Log message of a failed run. */
   failure: string;
@@ -46,7 +46,7 @@ export abstract class PeriodicWork implements OnApplicationBootstrap, BeforeAppl
     return this.worker.stop();
   }
 
-  /** What readiness shows of a job that works otherwise. */
+  /** Fault that readiness shows while the runs succeed. */
   protected get fault(): string | undefined {
     return undefined;
   }

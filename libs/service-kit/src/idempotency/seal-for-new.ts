@@ -34,7 +34,7 @@ export const sealIdempotently = async (
   }
 };
 
-/** As {@link SealedForNew}, for a value that is stored with its key (ADR 0101). */
+/** Result like {@link SealedForNew}, for a value that is stored with its key (ADR 0101). */
 export interface StoredForNew {
   readonly stored: StoredValue;
   newKey?: UnitWrite;
@@ -59,7 +59,7 @@ const storeIdempotently = async (
   }
 };
 
-/** What is sealed for a new owner under a new key. */
+/** Value that is sealed for a new owner under a new key. */
 export interface NewValue {
   tenantId: string;
   purpose: DataPurpose;
@@ -78,7 +78,7 @@ export const sealForNew = async (
     ? sealIdempotently(sealing, tenantId, purpose, id, text)
     : sealing.sealWithNewKey(tenantId, purpose, id, text);
 
-/** As {@link sealForNew}, for a value that is stored with its key (ADR 0101). */
+/** Stores a value with its key (ADR 0101), otherwise like {@link sealForNew}. */
 export const storeForNew = async (
   sealing: Sealing,
   { idempotentCall }: Attempt,

@@ -2,7 +2,7 @@ import type { MetricValueWithName } from '@prometheus-io/client';
 
 interface Series {
   labels: Readonly<Record<string, string>>;
-  /** Of values up to each bound, and of those beyond the last. */
+  /** Numbers of values up to each bound, and beyond the last. */
   counts: number[];
   sum: number;
 }
@@ -41,7 +41,7 @@ export class Histogram {
     };
   }
 
-  /** As the registry reads it. */
+  /** Values in the form that the registry reads. */
   async get(): Promise<Pick<Histogram, 'name' | 'help' | 'type'> & { values: MetricValueWithName<string>[] }> {
     const values: MetricValueWithName<string>[] = [];
     for (const { labels, counts, sum } of this.series.values()) {

@@ -6,7 +6,7 @@ type KeysOf<Type> = { [K in MetricKey]: (typeof METRICS)[K]['type'] extends Type
 type LabelsOf<K extends MetricKey> = (typeof METRICS)[K]['labels'][number];
 type Labels<K extends MetricKey> = Readonly<Record<LabelsOf<K>, string>>;
 
-/** What a series of a counter whose labels are bound has counted since the last scrape; callers add to it. */
+/** Count of a counter's series since the last scrape, with bound labels; callers add to it. */
 export interface BoundCount {
   since: number;
 }

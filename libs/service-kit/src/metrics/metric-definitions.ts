@@ -4,7 +4,7 @@
  * anything else a caller chooses.
  */
 export interface MetricDefinition {
-  /** As in the exposition, with its unit: base units of Prometheus, seconds. */
+  /** Name in the exposition, with its unit: base units of Prometheus, seconds. */
   name: string;
   type: 'counter' | 'gauge' | 'histogram';
   help: string;

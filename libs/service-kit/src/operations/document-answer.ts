@@ -10,7 +10,7 @@ interface Known {
   text: WeakRef<Text>;
 }
 
-/** Of JSON that a use case returns again as long as it is the same. */
+/** Digests of JSON that a use case returns again as long as it is the same. */
 const known = new WeakMap<object, Known>();
 
 const digestOf = (kind: string, content: string): string =>

@@ -45,7 +45,7 @@ export const registerUseCase = (operation: Operation, useCase: UseCase, buses: O
   const handles = operation.kind === 'command' ? CommandHandler : QueryHandler;
   handles(Message)(Handler);
   const bus: Pick<CommandBus, 'register' | 'execute'> = buses[operation.kind] as CommandBus;
-  // What a bus reads of a provider of Nest.
+  // Members that a bus reads of a provider of Nest.
   const provider = { metatype: Handler, instance: new Handler(), isDependencyTreeStatic: () => true };
   bus.register([provider] as unknown as Parameters<typeof bus.register>[0]);
   return {
@@ -105,7 +105,7 @@ export const operationHandler = (
     try {
       checkCaller(operation, context, from);
       if (Date.now() > context.deadline) throw new AppError('unavailable', 'Deadline exceeded');
-      // Also before each append: here nothing has an effect yet.
+      // The limit is checked before each append too; here nothing has an effect yet.
       if (
         operation.kind === 'command' &&
         context.tenant &&

@@ -31,7 +31,7 @@ const REPEATED_MS = 60_000;
 /** Longest wait for the last batch at shutdown. */
 const CLOSE_MS = 5000;
 
-/** What the recorder needs from its process. */
+/** Dependencies of the recorder on its process. */
 export interface RecorderNeeds {
   bus: MessageBus;
   clock: Clock;
@@ -89,7 +89,7 @@ export class OperationRecorder {
     return undefined;
   }
 
-  /** As {@link add}, the record of a call that anyone can make: of many in a minute one record has the number. */
+  /** Adds the record of a call that anyone can make: of many in a minute one record has the number. See {@link add}. */
   addRepeatable(record: OperationRecordMessage, call: RepeatedCall, deadline: number): Promise<void> | undefined {
     return this.repeated.isKept(record, call) ? this.add(record, deadline) : undefined;
   }
@@ -99,7 +99,7 @@ export class OperationRecorder {
     return this.inTime(this.needs.bus.publish([this.messageOf('record', record)]), deadline);
   }
 
-  /** As {@link write}. */
+  /** Resolves and throws like {@link write}. */
   start(start: OperationStartMessage): Promise<void> {
     return this.inTime(this.needs.bus.publish([this.messageOf('started', start)]), start.deadline);
   }

@@ -97,7 +97,7 @@ describe('the log fields of a refusal [T658]', () => {
     const begun = process.cpuUsage();
     refusalFields(invalidBody('m', `must be ${'x1 '.repeat(5000)}`), request);
     const { user, system } = process.cpuUsage(begun);
-    // Of several seconds before it was bounded.
+    // Before the work was bounded, this took several seconds.
     expect((user + system) / 1000).toBeLessThan(300);
   });
 

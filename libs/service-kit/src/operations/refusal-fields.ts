@@ -53,7 +53,7 @@ const MAX_VALUES = 4000;
 /** A request holds a token, which holds a text of JSON. What is encoded more often is compared as it is. */
 const MAX_LEVELS = 3;
 
-/** What an encoded text holds, and whether that is all: names of members of JSON and of a form are no values. */
+/** Values in an encoded text, and whether they are all: names of members of JSON and of a form are no values. */
 const heldBy = (text: string, level: number): { held: unknown[]; isAll: boolean } => {
   if (level >= MAX_LEVELS) return { held: [], isAll: false };
   if (/^\s*[[{]/.test(text)) {

@@ -1,6 +1,6 @@
 import type { OperationRecordMessage } from '@attestry/contracts';
 
-/** So many calls of a minute, with one result for one client, have a START and an outcome each. */
+/** Calls of a minute, with one result for one client, that have a START and an outcome each. */
 const KEPT = 20;
 const MINUTE_MS = 60_000;
 /** Clients and checks that are counted at a time, and characters of their records as JSON: beyond that the minute ends early. */
@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /** Calls that are counted together. */
 export interface RepeatedCall {
-  /** Whom the record is about: a wallet, a session, or a class of clients. */
+  /** Subject of the record: a wallet, a session, or a class of clients. */
   client: string;
   /** Name of the check that refused, or code of the error; `SUCCESS`. */
   check: string;

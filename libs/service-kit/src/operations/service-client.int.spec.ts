@@ -29,7 +29,7 @@ import { ServiceClient } from './service-client.js';
 import { Operation } from './use-case.js';
 
 type Execute = (request: OperationRequest, context: OperationContext) => unknown;
-/** What the service does; a test sets it. */
+/** Behavior of the service; a test sets it. */
 let execute: Execute;
 
 @Operation(...operationsOf('dids'))
@@ -56,7 +56,7 @@ const CONFIGURATION = '11111111-1111-4111-8111-111111111111';
 const creation = () => ({ body: { method: 'web' as const, options: { url: 'acme.example' } } });
 const reservation = () => ({ body: { algorithms: ['P-256' as const], configurationId: CONFIGURATION } });
 
-/** What the call throws. */
+/** Error of the call. */
 const thrownBy = async (call: Promise<unknown>): Promise<AppError> => {
   const error: unknown = await call.then(
     () => new Error('nothing was thrown'),
@@ -77,7 +77,7 @@ describe.each([
   const clientOf = (participant: BusParticipant) =>
     new ServiceClient(busOf(participant, engines), participant, engines.localOperations);
   const create = (context = contextOf()) => clientOf('gateway').call(createDid, creation(), context);
-  /** What the caller receives of a result. */
+  /** Result of a call, as the caller receives it. */
   const received = (result: unknown): Promise<unknown> => {
     execute = () => result;
     return create();

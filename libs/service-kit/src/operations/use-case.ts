@@ -14,7 +14,7 @@ export type ResponseOf<O> = O extends AnyOperation<infer _B, infer _P, infer _Q,
  */
 export interface UseCase<O = AnyOperation> {
   execute: (request: RequestOf<O>, context: ContextOf<O>) => Promise<ResponseOf<O> | HttpAnswer>;
-  /** Of an idempotent operation: throws for a caller that may no longer receive the first result. */
+  /** For an idempotent operation: throws for a caller that may no longer receive the first result. */
   checkRetry?: ((request: RequestOf<O>, context: ContextOf<O>) => Promise<void>) | undefined;
 }
 

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@attestry/contracts';
 import { LRUCache } from 'lru-cache';
 
-/** Of one query to one server; it is retried once. */
+/** Time for one query to one server; it is retried once. */
 const QUERY_MS = 2000;
 const TRIES = 2;
-/** Of a look-up, however many servers are configured: c-ares tries each of them as often. */
+/** Time for a look-up, however many servers are configured: c-ares tries each of them as often. */
 const LOOKUP_MS = QUERY_MS * TRIES;
 /** RFC 8305 §3: how long to wait for addresses of the other family. */
 const OTHER_FAMILY_MS = 50;

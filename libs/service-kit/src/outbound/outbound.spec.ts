@@ -357,7 +357,7 @@ describe('Outbound', () => {
       (await Promise.allSettled(sent)).filter(
         (outcome) => outcome.status === 'rejected' && (outcome.reason as Error).name === 'TimeoutError',
       ).length;
-    // As many as there are connections to a host, which they keep, and some that wait for one.
+    // Requests that occupy all connections to a host, and some that wait for one.
     const keeping = timedOut(Array.from({ length: 32 }, () => open.send(`http://127.0.0.1:${port}/`, patient)));
     const start = performance.now();
     expect(await timedOut(Array.from({ length: 8 }, () => open.send(`http://127.0.0.1:${port}/`, hurried)))).toBe(8);

@@ -51,10 +51,10 @@ export const checkTargetUrl = (
 
 type LookupCallback = (error: Error | null, addresses: LookupAddress[]) => void;
 type Lookup = (hostname: string, options: { all: true }, callback: LookupCallback) => void;
-/** Which addresses a connection may use. */
+/** Addresses that a connection may use. */
 interface AddressRule {
   filter(addresses: readonly LookupAddress[]): Promise<readonly LookupAddress[]>;
-  /** What a host without such an address lacks. */
+  /** Kind of the addresses, for the error of a host without one. */
   kind: string;
 }
 
@@ -109,7 +109,7 @@ export interface OutboundRequest {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Of the whole exchange, the response's body included, milliseconds; at most 30,000. */
+  /** Time for the whole exchange, the response's body included, milliseconds; at most 30,000. */
   timeoutMs: number;
   /** Most bytes read of the response. */
   maxBytes: number;
@@ -174,7 +174,7 @@ export class Outbound implements OnApplicationShutdown {
     return URL.canParse(url) && this.providers?.innerHosts.isListed(tenantId, new URL(url)) === true;
   }
 
-  /** What is wrong with the port of a provider's URL. Where private targets are allowed, providers listen on arbitrary ports. No URL has no port. */
+  /** Fault of the port of a provider's URL. Where private targets are allowed, providers listen on arbitrary ports. No URL has no port. */
   faultOfPort(tenantId: string, url: unknown): string | undefined {
     if (this.allowPrivate || typeof url !== 'string' || !URL.canParse(url)) return undefined;
     const { port } = new URL(url);

@@ -8,7 +8,7 @@ export type KeySet = ReturnType<typeof createLocalJWKSet>;
 export const MAX_PROVIDER_BYTES = 1024 * 1024;
 /** A key set is kept for each provider. */
 const MOST_KEYS = 100;
-/** Of a request for keys, milliseconds. */
+/** Time for a request for keys, milliseconds. */
 const TIMEOUT_MS = 5000;
 /** Keys that a provider withdraws are trusted no longer than this, milliseconds. */
 const FRESH_MS = 5 * 60_000;

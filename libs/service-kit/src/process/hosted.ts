@@ -6,7 +6,7 @@ import { OperationRecorder } from '../operations/operation-recorder.js';
 import { Reactions } from '../followers/reactions.js';
 import { ServiceClient } from '../operations/service-client.js';
 
-/** What a process can host: the gateway or a service. */
+/** A participant that a process can host: the gateway or a service. */
 export interface Hosted {
   name: BusParticipant;
   module: Type;

@@ -58,7 +58,7 @@ const MOST_WAITING = 8 * 1024 * 1024;
 const standardOutput = (): DestinationStream => {
   const output = pino.destination({ dest: 1, sync: false, maxLength: MOST_WAITING });
   output.on('error', () => undefined);
-  // Also of lines that are not written by the logger.
+  // Lines that the logger did not write can fail too.
   process.stdout.on('error', () => undefined);
   return output;
 };

@@ -3,7 +3,7 @@ import type { ServiceName } from '@attestry/contracts';
 import type { AnyProjection } from '@attestry/read-model';
 import type { EngineNeed } from '../engines/engines.js';
 
-/** What a service exports: its name, what it needs, and its Nest module, whose providers handle its operations. */
+/** Exports of a service: its name, what it needs, and its Nest module, whose providers handle its operations. */
 export interface ServiceDefinition {
   name: ServiceName;
   /** Engines beside the bus. */

@@ -4,7 +4,7 @@ import { MAX_DETAILS, REFUSED_NAME, shownPath, type DtoClass, type ErrorDetail }
 /** The message of the fault, if there is one. */
 export type Check = (value: unknown, object: object) => string | undefined;
 
-/** As {@link Check}, with the path of what is too large within the value. */
+/** A {@link Check} that also returns the path of what is too large within the value. */
 export type Maximum = (value: unknown, object: object) => { msg: string; path: readonly string[] } | undefined;
 
 export interface CompiledMember {
@@ -14,7 +14,7 @@ export interface CompiledMember {
   missing: string;
   /** Where one of them is false the member is not checked. */
   conditions: readonly ((object: object, value: unknown) => boolean)[];
-  /** Of arrays, maps and texts; checked before any other rule visits the value. */
+  /** Maxima of arrays, maps and texts; checked before any other rule visits the value. */
   maxima: readonly Maximum[];
   rules: readonly Check[];
   /** The value is any JSON: it is copied. */
@@ -27,7 +27,7 @@ export interface CompiledMember {
 /** A DTO class as functions, in the order in which class-validator checks its declarations. */
 export interface CompiledShape {
   type: DtoClass<object>;
-  /** Of the members. */
+  /** Names of the members. */
   names: ReadonlySet<string>;
   members: readonly CompiledMember[];
 }

@@ -136,7 +136,7 @@ const constraintOf = (type: DtoClass, rule: DeclaredRule) => {
   };
 };
 
-/** As class-validator words it: the declared message or the rule's own, with its tokens replaced. */
+/** The wording is that of class-validator: the declared message or the rule's own, with its tokens replaced. */
 const messageOf = (type: DtoClass, rule: DeclaredRule): ((value: unknown, object: object) => string) => {
   const { instance, argumentsOf } = constraintOf(type, rule);
   const { message, constraints = [], propertyName } = rule;

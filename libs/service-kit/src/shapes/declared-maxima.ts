@@ -45,7 +45,7 @@ export const unknownPartOf = (rule: DeclaredRule): string | undefined => {
   }
 };
 
-/** What has to be declared beside the rules of a member, so that its values are bounded. */
+/** Declarations that a member lacks beside its rules, so that its values are bounded. */
 export const missingMaxima = (
   rules: readonly DeclaredRule[],
   nested: DtoClass | undefined,

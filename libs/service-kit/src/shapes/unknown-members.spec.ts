@@ -171,7 +171,7 @@ describe('the content of a strict request', () => {
     expect(check(updateTenant, { params: { tenantId }, body: { ...tenant, name: 'Acme' } }).body).toEqual({
       name: 'Acme',
     });
-    // As a member is read, and as the update returns it.
+    // The update returns a member in the form in which it is read.
     const member = { id: UUID, email: 'a@b.example', name: 'A', status: 'Active', userId: UUID, tenantId };
     const params = { tenantId, userId: UUID };
     expect(check(updateMembership, { params, body: { ...member, roles: ['admin'] } }).body).toEqual({

@@ -15,9 +15,9 @@ const ALL = ['minute', 'walletMinute', 'day'] as const;
 const OF_CLIENTS = ['minute', 'day'] as const;
 const OF_HOLDERS = ['walletMinute', 'day'] as const;
 
-/** What is counted here before the shared counter gets it: a process exceeds a limit by no more, at about no cost per append. */
+/** Bytes that are counted here before the shared counter gets it: a process exceeds a limit by no more, at about no cost per append. */
 const SHARED_AFTER_BYTES = 1024 * 1024;
-/** And no more than so much of the limit, so that no number of processes that is usual uses up what is left to wallets. */
+/** Largest part of the limit that is counted here, so that no usual number of processes uses up what is left to wallets. */
 const SHARED_AFTER_PART = 1 / 64;
 const SHARED_AFTER_MS = 1000;
 /** Wallets may write so much of the day's limit after clients have used it up: a client cannot end the issuance of its tenant. */

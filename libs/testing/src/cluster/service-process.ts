@@ -8,7 +8,7 @@ import { repository } from '../platform-process.js';
 import { waitUntil } from '../wait-until.js';
 
 export interface ServiceProcessOptions {
-  /** Of {@link ServiceProcess.name}, and of its log file. */
+  /** Value of {@link ServiceProcess.name}, and name of its log file. */
   name: string;
   service: string;
   folder: string;
@@ -38,9 +38,9 @@ export class ServiceProcess {
 
   private constructor(
     private readonly options: ServiceProcessOptions,
-    /** Of its HTTP server: the API at a gateway, health and metrics at the others. */
+    /** Port of its HTTP server: the API at a gateway, health and metrics at the others. */
     readonly port: number,
-    /** Of health and metrics: at a gateway another one. */
+    /** Port of health and metrics: at a gateway another one. */
     readonly adminPort: number,
   ) {}
 

@@ -26,7 +26,7 @@ import { readOnlyMembersOf } from './read-only-members.js';
 import { resourceOf, tagsOf } from './resources.js';
 import { classesWithRules, withRules } from './with-rules.js';
 
-/** What a document has beside the declarations of its operations. */
+/** Sources of a document beside the declarations of its operations. */
 export interface DocumentSources {
   /** JSON Schema of every class the operations refer to, also indirectly: types do not exist at run time. */
   shapes: Readonly<Record<string, JsonSchema>>;
@@ -355,7 +355,7 @@ const cacheHeaderOf = ({ cacheControl }: HttpBinding): JsonObject =>
   cacheControl === undefined
     ? {}
     : { 'cache-control': header('How long the response may be cached.', { type: 'string', const: cacheControl }) };
-/** Of public documents. */
+/** Headers of public documents. */
 const DOCUMENT_HEADERS: Record<string, JsonObject> = {
   etag: header('Entity tag of the representation, another one for each encoding.', { type: 'string' }),
   vary: header('Headers of the request that select the representation, such as `Accept-Encoding`.', { type: 'string' }),
@@ -386,7 +386,7 @@ const EVERY_ANSWER = [
 const headersOf = (...names: string[]): JsonObject =>
   Object.fromEntries([...EVERY_ANSWER, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Of a response to a request whose headers were not read, which no limit counts. */
+/** Headers of a response to a request whose headers were not read, which no limit counts. */
 const UNREAD_REQUEST_HEADERS: JsonObject = Object.fromEntries(
   ['x-request-id', 'cache-control'].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 );
@@ -586,7 +586,7 @@ const errorResponses = (
 ): Record<string, JsonObject> =>
   Object.fromEntries(
     operations
-      // Those have responses of their own, with further headers.
+      // Operations that accept headers have responses of their own, with further headers.
       .filter(({ deprecated, http }) => !deprecated && !http!.acceptsHeaders)
       .flatMap((operation) => {
         const [, ...refusals] = statusesOf(operation);

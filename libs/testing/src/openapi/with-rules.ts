@@ -39,7 +39,7 @@ export const withRules = (shape: JsonSchema, dto: DtoClass): JsonSchema => {
   return { ...rest, ...(shape.properties && { properties }), ...(required?.length && { required }) };
 };
 
-/** Those of `items` are added to the entries of a list. */
+/** Keywords of `items` are added to the entries of a list. */
 const withKeywords = (member: JsonSchema, { items, ...keywords }: JsonSchema = {}): JsonSchema => ({
   ...member,
   ...keywords,

@@ -5,7 +5,7 @@ import type { Clock, Ids } from '@attestry/event-store';
 import { ExpiringState, isErased } from '@attestry/keys';
 import { CLOCK, IDS } from '@attestry/service-kit';
 
-/** What the browser keeps until it returns. */
+/** Data that the browser keeps until it returns. */
 export interface BrowserBinding {
   /** Part of the cookie's name: a browser may have several requests pending. */
   id: string;
@@ -94,7 +94,7 @@ export abstract class BrowserBoundRequests<Request> {
     const record = JSON.parse(found.text) as Partial<StoredRequest<Request>>;
     if (!record.request || !record.browser) return undefined;
     if (!timingSafeEqual(digest(secret), Buffer.from(record.browser, 'base64url'))) return undefined;
-    // Of two concurrent redemptions one succeeds.
+    // Only one of two concurrent redemptions succeeds.
     const taken = await this.state.write(tenantId, name, '{}', { after: found.version, expiresAt: found.expiresAt });
     return taken === undefined ? undefined : record.request;
   }

@@ -10,7 +10,7 @@ export interface ConsentTexts {
   confirmed: string;
   approve: string;
   refuse: string;
-  /** Which effect the choices have. */
+  /** Effect of the choices. */
   effect: string;
   refusedTitle: string;
   refused: string;

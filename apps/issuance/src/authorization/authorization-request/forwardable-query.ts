@@ -4,7 +4,7 @@ const MAX_VALUE = 1000;
 /** Characters in total, encoded: each request that waits for consent stores them. */
 const MAX_QUERY = 4096;
 
-/** Of the parameters of an authorization request those that a provider can be configured to get; the others are dropped. */
+/** Parameters of an authorization request that a provider can be configured to get; the others are dropped. */
 export const forwardableQuery = (parameters: URLSearchParams): string => {
   const kept = new URLSearchParams();
   for (const [name, value] of parameters) {

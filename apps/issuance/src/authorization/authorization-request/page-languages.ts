@@ -13,7 +13,7 @@ const MAX_UI_LOCALES = 20;
 export interface PageLanguages {
   /** Language tags in lower case, best first, each with the shorter ones that lookup tries. */
   preferred: readonly string[];
-  /** Of the page's own texts. */
+  /** Language of the page's own texts. */
   language: PageLanguage;
 }
 

@@ -76,7 +76,7 @@ export class InteractionHooks {
     return redirect(`${url}?session_token=${token}`, { 'set-cookie': interactionCookies.set(binding, issuer) });
   }
 
-  /** What the hook returned, and the provider's claims. @throws AppError access_denied */
+  /** Result of the hook, and the provider's claims. @throws AppError access_denied */
   async finish(
     tenantId: string,
     state: string,

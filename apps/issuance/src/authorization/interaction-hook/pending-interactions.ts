@@ -8,7 +8,7 @@ export interface PendingInteraction extends AuthenticatedRequest {
   userId: string;
   /** JSON of the provider's claims, sealed under the user's key. */
   sealedClaims: string;
-  /** Of the hook that the person was sent to: it must not have changed. */
+  /** Hook that the person was sent to: it must not have changed. */
   hook: { url: string; secretKeyId: string; sessionTimeoutInSec: number };
 }
 

@@ -10,18 +10,18 @@ import { plainCopy } from '@attestry/service-kit';
 import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose';
 import { isObject } from '../../reading/raw-request/raw-request.js';
 
-/** Of a token in either direction: both are part of an address. */
+/** Length of a token in either direction: both are part of an address. */
 export const MAX_SESSION_TOKEN = 8192;
 /** Between the clocks of the two servers, seconds. */
 const CLOCK_TOLERANCE = 30;
 
-/** What both tokens of an interaction are about. */
+/** Subject of both tokens of an interaction. */
 export interface Interaction {
   /** Credential issuer identifier. */
   issuer: string;
   hookUrl: string;
   state: string;
-  /** Of the hook, base64. */
+  /** Secret of the hook, base64. */
   secret: string;
   sessionTimeoutInSec: number;
   now: Date;
@@ -71,7 +71,7 @@ export interface InteractionResult {
   unusable?: string[];
 }
 
-/** What the token that the browser brings back says. @throws AppError access_denied */
+/** Content of the token that the browser brings back. @throws AppError access_denied */
 export const verifySessionToken = async (
   token: string,
   { issuer, hookUrl, state, secret, sessionTimeoutInSec, now }: Interaction,

@@ -10,7 +10,7 @@ import { mobileCertificates, mobileCertificatesStream } from '../mobile-certific
 import { signerUseOf } from '../mobile-certificates/signer-use.js';
 import { derOf } from '../mobile-certificates/stored-x509.js';
 
-/** Also of signers of status lists. */
+/** Creates signers of documents, and of status lists. */
 @Operation(createDocumentSigner, createStatusListSigner)
 export class CreateDocumentSigner {
   constructor(

@@ -28,7 +28,7 @@ import {
 } from '../mobile-certificates/mobile-certificates.state.js';
 import { derOf, storedX509 } from '../mobile-certificates/stored-x509.js';
 
-/** What a tenant can have as a domain: the host of an email address may be any text. */
+/** Names that a tenant can have as a domain: the host of an email address may be any text. */
 const DOMAIN = /^[a-z0-9.-]{1,253}$/;
 
 /**

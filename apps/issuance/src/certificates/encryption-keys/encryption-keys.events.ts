@@ -1,6 +1,6 @@
 /** A P-256 key to which wallets encrypt credential requests. Its private part is in the vault and never leaves it. */
 export interface EncryptionKey {
-  /** Of the key in the vault; `kid` in the metadata and in the header of a JWE. */
+  /** Id of the key in the vault; `kid` in the metadata and in the header of a JWE. */
   keyId: string;
   /** base64url. */
   x: string;

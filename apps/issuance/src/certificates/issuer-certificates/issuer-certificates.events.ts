@@ -1,6 +1,6 @@
 /** A certificate whose private key is in the vault and never leaves it. */
 export interface StoredCertificate {
-  /** Of the key in the vault. */
+  /** Id of the key in the vault. */
   keyId: string;
   /** base64 of the DER. */
   certificate: string;

@@ -25,7 +25,7 @@ import {
   type IssuerCertificatesState,
 } from './issuer-certificates.state.js';
 
-/** What a credential shows of the key that signs it. */
+/** Certificate that a credential shows of the key that signs it. */
 export interface SignerCertificate {
   /** base64 DER, the signer's own first, without the trust anchor. */
   x5c: readonly string[];
@@ -33,7 +33,7 @@ export interface SignerCertificate {
   fingerprint: string;
   notBefore: Date;
   notAfter: Date;
-  /** Of the IACA that certified a signer of mobile documents or of their status lists. */
+  /** Id of the IACA that certified a signer of mobile documents or of their status lists. */
   iacaId?: string;
   /** Alternative names of that IACA and of the signer, sorted; absent without any. */
   domains?: readonly string[];

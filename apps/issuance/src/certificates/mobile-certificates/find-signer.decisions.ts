@@ -17,8 +17,8 @@ export interface SignerTarget {
 }
 
 /**
- * What signs a document: the newest IACA that is active and valid, and that has a signer or can have one made; for a document with a status
- * also one of status lists.
+ * Signer of a document, under the newest IACA that is active and valid, and that has a signer or can have one made; for a document with a
+ * status also one of status lists.
  * @throws AppError credential_request_denied
  */
 export const findSigner = (
@@ -51,7 +51,7 @@ export const findSigner = (
 };
 
 /**
- * What signs the status lists of an IACA, also while it is inactive: its documents exist. Undefined where one is to be made or uploaded;
+ * Signer of the status lists of an IACA, also while it is inactive: its documents exist. Undefined where one is to be made or uploaded;
  * `hasEnded` when there can be no other.
  */
 export const findListSigner = (

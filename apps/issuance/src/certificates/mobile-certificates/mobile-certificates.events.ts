@@ -1,6 +1,9 @@
 import type { CertificateData } from '@attestry/contracts';
 
-/** What a signer signs: documents that differ in how long their signers live (ISO/IEC 18013-5 Annex B.1.4), or the status lists of both. */
+/**
+ * Objects that a signer signs: documents that differ in how long their signers live (ISO/IEC 18013-5 Annex B.1.4), or the status lists of
+ * both.
+ */
 export type Documents = 'mDL' | 'other' | 'statusList';
 
 export interface StoredX509 {
@@ -11,13 +14,13 @@ export interface StoredX509 {
   /** Hex, lower case. */
   serialNumber: string;
   data: CertificateData;
-  /** That its alternative names have, in lower case; absent where they have none. */
+  /** Hosts of its alternative names, in lower case; absent where they have none. */
   hosts?: readonly string[];
 }
 
 export interface StoredIaca extends StoredX509 {
   iacaId: string;
-  /** Of the key in the vault; absent for an unmanaged IACA, whose owner keeps the key. */
+  /** Id of the key in the vault; absent for an unmanaged IACA, whose owner keeps the key. */
   keyId?: string;
 }
 

@@ -489,7 +489,7 @@ describe('CRLs', () => {
     expect(due([revoked('r'), ...upload('1', 'serial of r')])).toBe(false);
     expect(due([revoked('r'), ...upload('1', 'serial of r'), ...upload('2')])).toBe(true);
     expect(due(upload('1'), at(after(30)))).toBe(true);
-    // Also when it was deleted since; not when its certificate had ended before the CRL.
+    // A signer that was deleted since counts too; one whose certificate had ended before the CRL does not.
     const gone: MobileCertificatesEvent = { type: 'DocumentSignerDeleted', data: { documentSignerId: 'r' } };
     expect(due([revoked('r'), gone])).toBe(true);
     expect(due([revoked('r'), published(crlOf('u', '1', { thisUpdate: after(401), nextUpdate: END }))])).toBe(false);
@@ -520,7 +520,7 @@ describe('signers of unmanaged IACAs', () => {
     expect(refusal(() => requestSigner(stateOf(five), data, now))).toBe(
       'Conflict: A tenant can have at most 5 document signers of unmanaged IACAs',
     );
-    // Those of managed IACAs do not count.
+    // Signers of managed IACAs do not count.
     const many = [
       ...active(managed('m')),
       created(unmanaged('u')),
@@ -699,7 +699,7 @@ describe('signers under a domain that the tenant has lost', () => {
     // In any order.
     expect(heldIn([lost(2), ...active(unmanaged('u')), requested('r'), certifiedUnder])).toEqual([['serial of r']]);
     expect(heldIn([lost(2), ...active(branded(managed('m'))), issued('s')])).toEqual([['serial of s']]);
-    // Those of status lists sign that the documents are invalid.
+    // Signers of status lists are not held: they sign that the documents are invalid.
     expect(heldIn([...own, issued('list', { documents: 'statusList' }), lost(2)])[0]).toEqual([
       'serial of s1',
       'serial of s2',

@@ -15,7 +15,7 @@ export interface RevokedSigner {
   notAfter: string;
 }
 
-/** Of a private key that is no longer in the vault. */
+/** Mark of a private key that is no longer in the vault. */
 interface Destroyable {
   isKeyDestroyed?: true;
 }
@@ -47,7 +47,7 @@ export interface MobileCertificatesState {
   signers: readonly SignerState[];
   /** Domains that the tenant has lost, and since when. */
   lostDomains?: readonly { domain: string; heldAt: string }[];
-  /** Of the newest change of a domain; absent before the first. */
+  /** Revision of the newest change of a domain; absent before the first. */
   domainRevision?: number;
 }
 
@@ -57,7 +57,10 @@ export const mobileCertificatesStream = (tenantId: string): string => `mobileCer
 const evolve = (state: MobileCertificatesState, event: MobileCertificatesEvent): MobileCertificatesState =>
   holdSigners(applyEvent(state, event));
 
-/** Also signers that are made or certified after the domain was lost; not those of status lists, which show that the documents are invalid. */
+/**
+ * Signers that are made or certified after the domain was lost are held too; those of status lists, which show that the documents are
+ * invalid, are not.
+ */
 const holdSigners = (state: MobileCertificatesState): MobileCertificatesState => {
   if (state.lostDomains === undefined) return state;
   const iacas = state.iacas.map(({ held: _, ...iaca }): IacaState => {

@@ -35,7 +35,7 @@ export const isUploadDue = ({ keyId, crl, revoked, held = [] }: IacaState, now: 
   ([...revoked, ...held].some(({ serialNumber }) => !crl?.revoked.includes(serialNumber)) ||
     (crl !== undefined && now >= new Date(crl.nextUpdate)));
 
-/** Of the serial numbers those of this tenant's signers are kept. @throws AppError 404; 400 for a managed IACA */
+/** Only serial numbers of this tenant's signers are kept. @throws AppError 404; 400 for a managed IACA */
 export const publishUploadedCrl = (
   state: MobileCertificatesState,
   iacaId: string,

@@ -80,7 +80,7 @@ class Process extends ServiceUnderTest {
   ensureIssuerSigner() {
     return this.get(IssuerSigners).ensure(TENANT, ISSUER, this.context());
   }
-  /** What is due when the projection has followed. */
+  /** Waits until these kinds are due: the projection follows. */
   async due(...kinds: string[]): Promise<void> {
     const rows = async () =>
       (await this.get(RenewCertificates).due(new Date(Date.now() + ahead), 100)).map(({ kind }) => kind).sort();
@@ -94,7 +94,7 @@ class Process extends ServiceUnderTest {
   async acquireLease(holder = 'spec'): Promise<Lease> {
     return (await this.engines.leases.acquire('issuance.spec', holder, 600_000))!;
   }
-  /** As after many holders. */
+  /** Raises the epoch as many holders would. */
   async growEpoch(): Promise<void> {
     for (let n = 0; n < 20; n++) await this.engines.leases.release(await this.acquireLease());
   }

@@ -3,7 +3,7 @@ import type { CheckedEntry } from './check-credentials.js';
 
 /** Claims of one credential, merged last (specification notes, Issuance). */
 export interface ClaimSet {
-  /** Also the credential identifier. */
+  /** Id of the claim set, which is also the credential identifier. */
   identifier: string;
   claims: Record<string, unknown>;
 }
@@ -13,7 +13,7 @@ export interface ClaimSets {
   /** Credential identifiers of every entry: one for each of its claim sets, a generated one where it has none. */
   identifiers: GrantedDetail[];
   sets: ClaimSet[];
-  /** Of a stored offer that was not checked (ADR 0099). */
+  /** The stored offer was not checked (ADR 0099). */
   ofBefore?: true;
 }
 
@@ -47,7 +47,7 @@ interface ClaimsWithSets {
   claimSets: ClaimSet[];
 }
 
-/** What is sealed for a session. */
+/** Text that is sealed for a session. */
 export const sessionClaimsText = (claims: Record<string, unknown>, claimSets: ClaimSets | undefined): string =>
   JSON.stringify(claimSets ? ({ claims, claimSets: claimSets.sets } satisfies ClaimsWithSets) : claims);
 

@@ -28,7 +28,7 @@ export class GuardedExchange {
   }
 }
 
-/** Of the platform's own limits; any other error only by its code. */
+/** Text for the platform's own limits; any other error is shown only by its code. */
 const reasonOf = (error: unknown, maxBytes: number): string => {
   if (error instanceof AnswerTooLarge) return `the answer has more than ${maxBytes} bytes`;
   if (error instanceof TargetRefused) return 'the address is not public';

@@ -13,9 +13,9 @@ import { mapKnownClaims, type UserObject } from '../../formats/map-claims.js';
 import { isObject } from '../../reading/raw-request/raw-request.js';
 import { configurationMemberOf, type ConfigurationMember } from './claim-sources.decisions.js';
 
-/** Of the exchange with a source, and of that with its token endpoint, milliseconds. */
+/** Time for the exchange with a source, and for that with its token endpoint, milliseconds. */
 export const SOURCE_MS = 3000;
-/** As many as the claims of an offer may have. */
+/** The claims of an offer may have as many bytes. */
 export const MAX_ANSWER_BYTES = 512_000;
 const MAX_ADDRESS = 8192;
 

@@ -44,7 +44,7 @@ export class SourceSecrets {
   }
 }
 
-/** As it is stored. */
+/** Stored form. */
 export const sealedAuthorization = (
   { secret: _, ...members }: RequestedAuthorization,
   sealedSecret: string,

@@ -56,7 +56,7 @@ export class SessionClaims {
   }
 }
 
-/** Of each credential that the configuration issues. */
+/** Claim sets of each credential that the configuration issues. */
 const setsOf = (configurationId: string, claimSets: ClaimSets | undefined): Claims[] => {
   if (!claimSets) return [{}];
   const { identifiers, sets } = claimSets;

@@ -2,7 +2,7 @@ import type { KeyRequirements } from '@attestry/contracts';
 import { readRoots } from '../../certificates/certificate-keys/read-roots.js';
 
 /**
- * What is stored of the key requirements of a request.
+ * Stored key requirements of a request.
  * @param replaced the content that an update replaces
  * @throws AppError 400 that names the root certificate
  */

@@ -51,7 +51,7 @@ describe('the list of credential configurations', () => {
       .selectAll()
       .where('tenant_id', '=', OTHER)
       .executeTakeFirstOrThrow();
-    // Of an earlier release, which had no bound.
+    // An earlier release had no bound.
     const copies = Array.from({ length: 1000 }, (_, n) => ({ ...stored, id: randomUUID(), type: `Small${n}` }));
     for (let n = 0; n < copies.length; n += 100)
       await db

@@ -10,7 +10,7 @@ import { credentialType } from '../../settings/credential-configuration/credenti
 
 export interface TypeOwner {
   tenantId: string;
-  /** Of formats that share their types, one for all of them. */
+  /** Name of the format; formats that share their types use one name. */
   format: CredentialFormat;
   type: string;
   /** Configuration id. */

@@ -54,7 +54,7 @@ const issuance = new IssuanceUnderTest(issuanceService, {
   subjects: [issuanceDeferred.subject, credentialNotified.subject],
 });
 const { admin, baseOf, codeGrant, configure, nonce, sendForm, sendJson } = issuance;
-/** Of the configurations with `approval: manual`, by tenant. */
+/** Ids of the configurations with `approval: manual`, by tenant. */
 const manual = new Map<string, string>();
 let automatic: string;
 
@@ -433,7 +433,7 @@ describe('the access token of a session with a deferral', () => {
     expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
   });
 
-  /** Of a person who signed in. */
+  /** Access token of a person who signed in. */
   const tokenOfCode = async () => {
     const code = await issuance.signIn(issuance.authorization({ scope: 'jwt_vc_json:Approved' }));
     return (await sendForm<AccessTokenResponse>(exchangeToken, codeGrant(code))).body.access_token;
@@ -668,5 +668,5 @@ describe('a notification', () => {
   });
 });
 
-/** As the platform writes a did:jwk. */
+/** The platform writes the members of a did:jwk in this order. */
 const sorted = ({ kty, crv, x, y }: PublicJwk) => ({ crv, kty, x, y });

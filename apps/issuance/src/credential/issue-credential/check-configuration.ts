@@ -9,10 +9,10 @@ const NOT_COVERED = 'the access token does not cover this credential configurati
 /** Characters of identifiers that a refusal names. */
 const MOST_NAMED = 300;
 
-/** What is requested, within what the access token covers. */
+/** Request within what the access token covers. */
 export interface CoveredRequest {
   configuration: ActiveConfiguration;
-  /** Of the token response, if that returned any (OID4VCI §8.2). */
+  /** Identifier of the token response, if that returned any (OID4VCI §8.2). */
   credentialIdentifier: string | undefined;
 }
 

@@ -53,7 +53,7 @@ const descriptionOf = (run: () => unknown): string | undefined => {
   }
 };
 
-/** As it is opened from a plain request. */
+/** Opened form of a plain request. */
 const plain = (body: unknown): OpenedRequest => ({
   text: typeof body === 'string' ? body : JSON.stringify(body),
   isEncrypted: false,

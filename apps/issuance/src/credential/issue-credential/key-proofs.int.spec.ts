@@ -23,7 +23,7 @@ const issuance = new IssuanceUnderTest(issuanceService);
 const { nonce: nonceFor } = issuance;
 let attester: WalletProvider;
 let otherAttester: WalletProvider;
-/** As they are stored. */
+/** Stored form of the root certificates. */
 let root: string;
 let otherRoot: string;
 

@@ -50,7 +50,7 @@ const selectorOf = (body: Record<string, unknown>, byIdentifier: boolean): Crede
   const credentialIdentifier = body['credential_identifier'];
   if ((configurationId === undefined) === (credentialIdentifier === undefined))
     throw refused('exactly one of credential_configuration_id and credential_identifier is required');
-  // As any identifier that the token response did not return (OID4VCI §8.3.1.2).
+  // The error is that for any identifier that the token response did not return (OID4VCI §8.3.1.2).
   if (configurationId === undefined && !byIdentifier)
     throw oauthError(
       'unknown_credential_identifier',

@@ -11,7 +11,7 @@ export interface ProofExpectations {
   issuer: string;
   /** Whether another name is the credential issuer's (ADR 0102). */
   isOtherName(name: string): Promise<boolean>;
-  /** Of the authorization request; absent when the code was used without one. */
+  /** Client of the authorization request; absent when the code was used without one. */
   clientId?: string;
   now: Date;
   /** How far `iat` may be from now. */

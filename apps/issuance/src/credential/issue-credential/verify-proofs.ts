@@ -66,7 +66,7 @@ const attestedHolders = (attested: readonly KeyAttestation[], proofs: readonly V
   return [...holders.values()];
 };
 
-/** Also those that an attestation names beside the keys of the proofs. */
+/** Keys that an attestation names beside those of the proofs are checked too. */
 const checkHolderKeys = (holders: readonly HolderKey[], algorithms: readonly ProofAlgorithm[]): void => {
   for (const { publicJwk } of holders)
     if (!algorithms.includes(publicJwk.crv === 'P-256' ? 'ES256' : 'EdDSA')) {

@@ -6,7 +6,7 @@ import type { OpenDeferral } from '../../sessions/issuance-session/issuance-sess
 export type UnfinishedDeferral = Exclude<DeferredIssuance, { status: 'completed' }>;
 
 /**
- * What may have ended while the wallet waited (OID4VCI 1.0 §9.3).
+ * Rights that may have ended while the wallet waited (OID4VCI 1.0 §9.3).
  * @param isClientAllowed whether the client of a session that began with an authorization request still is
  * @throws AppError credential_request_denied
  */

@@ -8,7 +8,7 @@ const MAX_LENGTH = maxLengthsOf(Declared).get('transaction_id')!;
 
 export interface DeferredCredentialRequest {
   transactionId: string;
-  /** Of this request: that of the credential request does not count (OID4VCI 1.0 §9.1). */
+  /** Encryption that this request asks for: that of the credential request does not count (OID4VCI 1.0 §9.1). */
   responseEncryption?: ResponseEncryption;
 }
 

@@ -72,7 +72,7 @@ const here = () => ({
   keys: service.get(EncryptionKeys),
   messages: service.get(MessageEncryption),
 });
-/** Of another process: it has states in memory of its own, none at first. */
+/** Another process has states in memory of its own, none at first. */
 const otherProcess = () => {
   const { events, clock, ids } = service.engines;
   const streams = new Streams(events, clock, ids);

@@ -19,7 +19,8 @@ export const parseRequestObject = ({
     throw refused(`${subject} must be JSON: ${jsonFaultPosition(text)}`);
   }
   if (!isObject(body)) throw refused(`${subject} must be a JSON object`);
-  // Of members with the same name the parser keeps one (RFC 8259 §4). Most wallets write compact JSON, which has all of its members then.
+  // The parser keeps one of several members with the same name (RFC 8259 §4). Most wallets write compact JSON, which has all of its members
+  // then.
   if (JSON.stringify(body) === text) return body;
   let [written, depth] = [0, 0];
   for (const [token, , colon] of text.matchAll(TOKEN))

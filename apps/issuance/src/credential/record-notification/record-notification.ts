@@ -66,7 +66,7 @@ export class RecordNotification {
     );
   }
 
-  /** Those of one response, in its order. */
+  /** Credentials of one response, in its order. */
   private async findCredentials(stream: string, answerId: string): Promise<CredentialIssuedData[]> {
     const found: CredentialIssuedData[] = [];
     let pages = 0;

@@ -209,7 +209,7 @@ const CHECK = 'formats/dc-sd-jwt';
 
 type Described = Pick<SdJwtContent, 'name' | 'description' | 'issuer' | 'display' | 'claimMappings'>;
 
-/** What wallets display, in the type metadata as in the issuer metadata. */
+/** Texts that wallets display, in the type metadata as in the issuer metadata. */
 const descriptionOf = (content: Described): TypeDescription => {
   const { name, description, display, claimMappings } = content;
   return {
@@ -225,7 +225,10 @@ const descriptionOf = (content: Described): TypeDescription => {
   };
 };
 
-/** What an own `vct` stands for: its type metadata are not published here, so a change of what wallets display leaves it as it is. */
+/**
+ * Description that an own `vct` stands for: its type metadata are not published here, so a change of what wallets display leaves it as it
+ * is.
+ */
 const withoutDisplay = ({ name, description, claimMappings }: Described): TypeDescription => ({
   name,
   ...(description !== undefined && { description }),

@@ -7,7 +7,7 @@ import { claimFault, ClaimNotDisclosable } from './claim-fault.js';
 const SALT_BYTES = 16;
 
 export interface SdJwtCredential {
-  /** Of `sdJwtHeader`. */
+  /** Result of `sdJwtHeader`. */
   header: string;
   /** Issuer identifier. */
   iss: string;

@@ -3,7 +3,7 @@ import { TypeMetadataFormatSchema } from '@sd-jwt/sd-jwt-vc';
 import { formerType, isTypeChanged, publishType, type TypeDescription } from './type-metadata.js';
 
 const vct = 'https://acme.example/types/1';
-/** Those that every credential has, as EUDI's validator demands them. */
+/** Claims that every credential has, as EUDI's validator demands them. */
 const OWN_CLAIMS = ['iss', 'iat', 'nbf', 'exp', 'vct', 'vct#integrity', 'cnf', 'status'].map((claim) => ({
   path: [claim],
   sd: 'never',

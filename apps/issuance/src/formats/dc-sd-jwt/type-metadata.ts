@@ -45,7 +45,7 @@ export const publishType = (vct: string, type: TypeDescription): PublishedType =
   return publishedAs({ vct, ...described, claims: [...claims, ...OWN_CLAIMS] });
 };
 
-/** As earlier releases published it, without {@link OWN_CLAIMS}. */
+/** Type metadata in the form of earlier releases, without {@link OWN_CLAIMS}. */
 export const formerType = (vct: string, type: TypeDescription): PublishedType =>
   publishedAs({ vct, ...describe(type) });
 

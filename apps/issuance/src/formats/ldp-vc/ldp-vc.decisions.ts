@@ -67,7 +67,7 @@ export const ldpVcRecordOf = (configuration: PinnedConfiguration<LdpVcContent>):
   };
 };
 
-/** What a credential of this configuration will name; contexts are tried on it. */
+/** Names that a credential of this configuration will have; contexts are tried on it. */
 export const trialOf = (request: WebSemanticConfigurationRequest): TrialCredential => ({
   proofType: request.proofType,
   revocable: request.revocable,

@@ -15,7 +15,7 @@ export const linkedDataFault = (claims: Record<string, unknown>, credentials = 1
 /** N-Quads allow these characters in an IRI: `@vocab` appends the name to one (RDF 1.1 N-Quads, IRIREF). */
 const IRI_PART = /^(?!_:)[^\x00-\x20<>"{}|^`\\]+$/;
 
-/** Of a type or the name of a claim. */
+/** Fault of a type or of the name of a claim. */
 export const termFault = (term: string): string | undefined =>
   IRI_PART.test(term) ? undefined : 'must have only characters that are allowed in an IRI';
 
@@ -33,7 +33,7 @@ export const KEYWORD_FAULT = 'must not have a member name that starts with @, wh
 export const claimWithKeyword = (claims: Readonly<Record<string, unknown>>): string | undefined =>
   Object.keys(claims).find((name) => hasKeyword(claims[name]));
 
-/** Of the default value of a claim. */
+/** Fault of the default value of a claim. */
 export const valueFault = (name: string, defaultValue: unknown): string | undefined => {
   const tooLarge = linkedDataFault({ [name]: defaultValue });
   if (tooLarge) return `must not have a defaultValue that makes claims ${tooLarge}`;

@@ -12,7 +12,7 @@ export const documentWithoutClaims = (contexts: readonly string[], types: readon
 });
 
 /**
- * What needs no canonicalization: too many values, and names that JSON-LD reserves.
+ * Faults that are found without canonicalization: too many values, and names that JSON-LD reserves.
  * @param credentials of one request
  */
 export const plainClaimFault = (claims: Record<string, unknown>, credentials = 1): ClaimFault | undefined => {

@@ -45,7 +45,7 @@ const nameFault = (name: string): string | undefined => {
   return refusedNameFault(name);
 };
 
-/** Of a mapping without `type`: one that no standard types, or of a configuration of an earlier release. */
+/** Type of an element. A mapping without `type` is one that no standard types, or of a configuration of an earlier release. */
 export const elementTypeOf = ({ type }: ElementMapping): ElementType => type ?? 'string';
 
 const typeFault = (type: unknown, mapping: ElementMapping): string | undefined => {
@@ -101,7 +101,7 @@ const contradictions = (docType: string, claimMappings: NamespaceMappings): Erro
     }),
   );
 
-/** What wallets display of a configuration without `display`. */
+/** Members that wallets display of a configuration without `display`. */
 export const mdocDisplayDefaults = (type: string, branding: MobileBranding = {}): DisplayDefaults =>
   present({
     name: branding.name ?? type,

@@ -75,7 +75,7 @@ describe('rules of a configuration', () => {
       claimSourceId: null,
     };
     expect(mdocFaults(request(full))).toEqual([]);
-    // As AAMVA names them.
+    // AAMVA has such names.
     expect(mdocFaults(request(mapped({ mapFrom: 'claims.aka' }, 'aka_family_name.v2')))).toEqual([]);
   });
 
@@ -317,7 +317,7 @@ describe('types of elements that a standard defines', () => {
     const configuration = { status: 'active', id: 'c1', format: 'mso_mdoc', createdAt: '', version: 1 } as const;
     const record = mdocRecordOf({ ...configuration, type: MDL, content });
     expect(typesOf(record.claimMappings)).toEqual(types);
-    // What is shown can be sent again.
+    // A record that was read can be sent again.
     const again = request({ type: MDL, claimMappings: record.claimMappings });
     expect([mdocFaults(again), mdocContentOf(again).claimMappings]).toEqual([[], content.claimMappings]);
   });

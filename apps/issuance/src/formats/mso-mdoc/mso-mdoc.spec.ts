@@ -290,7 +290,7 @@ describe('the times of an mso_mdoc', () => {
     expect(refused({ claims: { until: '2050-01-01' } }, untilOnly, { areComplete: false })).toEqual(longest);
     expect(refused({ claims: { until: '2050-01-01' }, finalClaims: new Set(['until']) }, untilOnly)).toEqual(longest);
 
-    // What is stored from before the limit.
+    // The configuration was stored before the limit.
     expect(refused({ claims: {} }, { expiresIn: { years: 10 } })).toEqual({
       of: 'configuration',
       msg: `expiresIn must be at most 427 days, for which the certificate of every signer is valid; it can be 3653 days`,

@@ -272,9 +272,9 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
 
 const CHECK = 'formats/mso-mdoc';
 
-/** Of an element beside its name and value: digest, salt and numbers, in CBOR. */
+/** Size of an element beside its name and value: digest, salt and numbers, in CBOR. */
 const ELEMENT_BYTES = 160;
-/** Of all `binary` elements, decoded: a portrait, beside the characters of the rest. */
+/** Limit of all `binary` elements, decoded: a portrait, beside the characters of the rest. */
 const MAX_BINARY_BYTES = 192 * 1024;
 
 const decodedBytes = (base64: string): number =>
@@ -375,7 +375,7 @@ const mapTimes = ({ validFrom, validUntil }: MdocContent, from: UserObject): Map
   return times;
 };
 
-/** As they are stored: salted, so that they show nothing of the values. */
+/** Stored form of the digests: salted, so that they show nothing of the values. */
 const digestsOf = ({ digests, msoHash }: PreparedMdoc): CredentialDigests => ({
   namespaces: Object.fromEntries(
     [...digests].map(([namespace, elements]) => [

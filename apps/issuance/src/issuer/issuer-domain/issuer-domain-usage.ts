@@ -14,7 +14,7 @@ export class IssuerDomainUsage {
     private readonly formats: Formats,
   ) {}
 
-  /** Those whose DID is under it, and those that a certificate of the issuer signs, where the issuer has its name. */
+  /** Number of configurations whose DID is under it, or that a certificate of the issuer signs, where the issuer has its name. */
   async count(tenantId: string, domain: string): Promise<number> {
     const [configurations, { state }] = await Promise.all([
       this.configurations.listActive(tenantId),

@@ -72,7 +72,7 @@ const eventually = async (condition: () => Promise<boolean>): Promise<void> => {
 
 // --- the server of the domain
 
-/** What it answers instead of the documents of the tenant. */
+/** Answer of the server instead of the documents of the tenant. */
 let served: (path: string) => { status?: number; body?: unknown; headers?: Record<string, string> } | undefined = () =>
   undefined;
 let server: Server;
@@ -186,7 +186,7 @@ const details = (...locations: unknown[]): [string, string] => [
   'authorization_details',
   JSON.stringify([{ type: 'openid_credential', credential_configuration_id: jwtVc, locations }]),
 ];
-/** Of a pushed request with a code challenge: unregistered wallets are allowed, so that it is accepted. */
+/** Sends a pushed request with a code challenge: unregistered wallets are allowed, so that it is accepted. */
 const push = (...more: [string, string][]) =>
   ask(pushAuthorization, {
     headers: FORM,

@@ -58,7 +58,7 @@ export class IssuerNames {
     );
   }
 
-  /** Of a token request, for the session that it names. @throws AppError 400 */
+  /** Checks the target of a token request, for the session that it names. @throws AppError 400 */
   checkTokenTarget(
     tenant: Tenant,
     { resources = [], authorizationDetails: details = [] }: RequestedTarget,

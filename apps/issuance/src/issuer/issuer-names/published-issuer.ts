@@ -14,10 +14,10 @@ const MAX_BYTES = 2 * MOST_BYTES;
 /** Most characters of a value that an error message shows. */
 const MAX_SHOWN = 200;
 
-/** What is wrong with the answer of an address. */
+/** Fault of the answer of an address. */
 class Refused extends Error {}
 
-/** What the server of a custom domain publishes of an issuer: wallets and verifiers that know the issuer by this name read it there. */
+/** Documents of an issuer on the server of its custom domain: wallets and verifiers that know the issuer by this name read it there. */
 @Injectable()
 export class PublishedIssuer {
   constructor(
@@ -111,7 +111,7 @@ const keysFault = (
   return newest !== undefined && kids.includes(newest) ? undefined : 'does not have the key that signs credentials';
 };
 
-/** As JSON, bounded, without control characters. */
+/** JSON of a value, bounded, without control characters. */
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;

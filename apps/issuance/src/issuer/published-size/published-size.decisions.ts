@@ -1,13 +1,15 @@
 import { conflict } from '@attestry/contracts';
 
 export const MOST_CONFIGURATIONS = 1000;
-/** Of JSON in UTF-8. The document is made and sent in one piece, on the thread that serves all tenants, and NATS carries at most 8 MB. */
+/**
+ * Limit of JSON in UTF-8. The document is made and sent in one piece, on the thread that serves all tenants, and NATS carries at most 8 MB.
+ */
 export const MOST_BYTES = 2 * 1024 * 1024;
 
-/** What the issuer metadata publish of credential configurations. */
+/** Size of the credential configurations in the issuer metadata. */
 export interface PublishedSize {
   configurations: number;
-  /** Of the JSON of `credential_configurations_supported` and `credentials_supported`. */
+  /** Size of the JSON of `credential_configurations_supported` and `credentials_supported`. */
   bytes: number;
 }
 

@@ -33,7 +33,7 @@ export interface AuthorizationServerMetadata {
   authorization_response_iss_parameter_supported: true;
 }
 
-/** Of the token and the revocation endpoint. */
+/** Methods of the token and the revocation endpoint. */
 const authMethodsOf = (profile: OpenIdConfiguration['profile'] | undefined): string[] => [
   ...(profile === 'haip' ? [] : ['none']),
   'attest_jwt_client_auth',

@@ -35,13 +35,13 @@ const MAX_SELECTED = 20;
 
 export interface SelectedMetadata {
   metadata: Metadata;
-  /** Of the selected entries, for `Content-Language`; absent where all are returned. */
+  /** Languages of the selected entries, for `Content-Language`; absent where all are returned. */
   contentLanguage?: string;
 }
 
 /** Metadata in the languages that callers prefer. */
 export class MultilingualMetadata {
-  /** As they are written, by lower case. */
+  /** Written form of each language, by lower case. */
   private readonly languages = new Map<string, string>();
   /** By those languages of the metadata that a caller accepts, best first. */
   private readonly selected = new Map<string, SelectedMetadata>();

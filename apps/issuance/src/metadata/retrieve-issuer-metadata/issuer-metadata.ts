@@ -8,12 +8,12 @@ import {
 } from '../authorization-server-metadata/authorization-server-metadata.js';
 
 export interface MetadataIssuer {
-  /** Of the requested host: the tenant's own, or its custom domain. */
+  /** Identifier of the requested host: the tenant's own, or its custom domain. */
   issuer: string;
   /** The tenant's own: its endpoints and its authorization server are there, whatever the issuer identifier is. */
   baseUrl: string;
   brand: VerifiedBrand;
-  /** Of the tenant. Absent while other services run a release that does not send it. */
+  /** Name of the tenant. Absent while other services run a release that does not send it. */
   tenantName: string | undefined;
   settings: Pick<OpenIdConfiguration, 'profile' | 'displayName' | 'advertiseScopes'>;
 }

@@ -23,7 +23,7 @@ const SIGNED_MS = 60_000;
 const MAX_SIGNED = 32 * 1_048_576;
 
 interface Signed {
-  /** Of the signer's certificate. */
+  /** Fingerprint of the signer's certificate. */
   fingerprint: string;
   /** Milliseconds since the epoch. */
   at: number;
@@ -32,7 +32,7 @@ interface Signed {
 }
 
 interface Made {
-  /** What of the issuer is in the metadata, as JSON. */
+  /** Members of the issuer that are in the metadata, as JSON. */
   facts: string;
   metadata: MultilingualMetadata;
 }

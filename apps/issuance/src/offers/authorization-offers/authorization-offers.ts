@@ -17,7 +17,7 @@ import {
 const COPIES_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
 
-/** What an authorization request asks for, with the offer that it names. */
+/** Content of an authorization request, with the offer that it names. */
 export interface OfferRequested {
   issuerState?: string;
   details?: RequestedDetail[];

@@ -18,7 +18,7 @@ import { AuthorizationOffers } from './authorization-offers.js';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** What is not in every offer: issuer, configurations, request parameters, `issuer_state`. */
+/** Members that differ between offers: issuer, configurations, request parameters, `issuer_state`. */
 type Content = [
   issuer: string,
   configurationIds: string[],
@@ -51,7 +51,7 @@ export class OfferReferences {
     const { issuer_state: issuerState } = document.grants.authorization_code;
     const content: Content = [issuer, ids, parameters ?? null, issuerState ?? null];
     const text = JSON.stringify(content);
-    // Of the content, so that no two contents share one (RFC 5297 §1.3.1).
+    // The IV is derived from the content, so that no two contents share one (RFC 5297 §1.3.1).
     const iv = this.derived(text, `offer-reference-iv:${tenantId}`).subarray(0, IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.keyOf(tenantId), iv);
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);

@@ -16,7 +16,7 @@ import type { UserObject } from '../../formats/map-claims.js';
 import { mappingsOf, outermostClaim } from '../../formats/mapped-claims.js';
 import { scopeFor } from '../../settings/credential-configuration/scope.js';
 
-/** What is known of the claims when an offer is made. */
+/** Claims that are known when an offer is made. */
 export interface KnownClaims extends UserObject {
   /** Nothing is added before the credential is issued, except by a claims source: a required claim that it cannot supply must have a value. */
   areComplete?: true;
@@ -129,7 +129,7 @@ export class OfferEntries {
     if (fault) return describeClaimFault(fault);
     if (!known.areComplete) return undefined;
     try {
-      // As when it is issued.
+      // The issuance maps the claims in the same way.
       const used = new Set(
         mappingsOf(this.formats.byName[configuration.format], configuration).flatMap(outermostClaim),
       );

@@ -16,7 +16,7 @@ const read = (size: number, isLight: (x: number, y: number) => boolean) => {
   return jsqr.default(pixels, size, size)?.data;
 };
 
-/** Of one bit for a pixel, without filters. */
+/** The image has one bit for a pixel, without filters. */
 const readPng = (png: Buffer) => {
   expect(png.subarray(0, 8).toString('latin1')).toBe('\x89PNG\r\n\x1a\n');
   const size = png.readUInt32BE(16);
@@ -55,7 +55,7 @@ const BUSY = {
   message: 'Too many QR codes are being rendered',
   headers: { 'retry-after': '1' },
 };
-/** As many different images at once; resolves to the refusals. */
+/** Renders that number of different images at once; resolves to the refusals. */
 const flood = async (tenantId: string, size: number) => {
   const images = Array.from({ length: size }, (_, n) => codes.render(tenantId, textOf(2000 + n), 'image/png'));
   const outcomes = await Promise.allSettled(images);

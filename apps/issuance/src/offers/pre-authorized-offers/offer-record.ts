@@ -4,7 +4,7 @@ import type {
   IssuanceSessionEvent,
 } from '../../sessions/issuance-session/issuance-session.events.js';
 
-/** What is shown of a pre-authorized offer, without codes and claims. */
+/** View of a pre-authorized offer, without codes and claims. */
 export interface OfferRecord extends Omit<PreAuthorizedOfferStatus, 'state' | 'issuedCredentials'> {
   progress: Exclude<PreAuthorizedOfferStatus['state'], 'EXPIRED'>;
   /** End of the code, later of the access token. RFC 3339 */

@@ -19,7 +19,7 @@ import { RecentStates } from './recent-states.js';
 
 const { TENANT } = IssuanceUnderTest;
 const issuance = new IssuanceUnderTest(issuanceService);
-/** What every request of the credential flow may need, whether the tenant has it or not. */
+/** Settings that every request of the credential flow may need, whether the tenant has them or not. */
 const SETTINGS = [openIdSettings, wallets, credentialConfiguration, deliveryInterest].map(({ category }) => category);
 const stream = openIdSettingsStream(TENANT);
 let type: string;
@@ -116,7 +116,7 @@ describe('settings that a tenant does not have', () => {
     expect(await settingsOf(other)).toEqual({ deferredDays: 5 });
     await put({ deferredDays: 6 });
     expect(await settingsOf(other)).toEqual({ deferredDays: 5 });
-    // What exists is read where a change must have effect at once.
+    // The stored state is read where a change must have effect at once.
     expect((await other.recent.loadStored(openIdSettings, stream)).state).toEqual({ deferredDays: 6 });
   });
 

@@ -47,6 +47,6 @@ export class RetrieveCredentialDocument {
   }
 }
 
-/** Of the first event of a credential's stream. */
+/** Document in the first event of a credential's stream. */
 const recordedDocument = (event: IssuedCredentialEvent): SealedDocument | undefined =>
   event.type === 'CredentialRecorded' ? event.data.document : undefined;

@@ -13,7 +13,7 @@ import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-
 import { PersistedCredentials } from '../persisted-credential/persisted-credentials.js';
 import { UsersReadModel } from '../../users/user/users.read-model.js';
 
-/** What was issued is what sessions count, which the credential's own stream does not know (ADR 0070): it is found in the list. */
+/** Only credentials that sessions count were issued, and the credential's own stream does not know this (ADR 0070): the list does. */
 @Operation(...registryOperationOf('retrieve'))
 export class RetrieveIssuedCredential {
   constructor(

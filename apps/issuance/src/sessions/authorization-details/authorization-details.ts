@@ -9,7 +9,7 @@ export interface RequestedDetail {
   locations?: readonly string[];
 }
 
-/** What an authorization request asks for, of the entries that an offer or the issuer metadata have. */
+/** Entries that an authorization request asks for, of those that an offer or the issuer metadata have. */
 export interface RequestedEntries {
   entries: OfferEntry[];
   /** Configurations whose identifiers the token response returns. */

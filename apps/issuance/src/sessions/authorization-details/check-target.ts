@@ -1,7 +1,7 @@
 import { oauthError, shownName } from '@attestry/contracts';
 import type { RequestedDetail } from './authorization-details.js';
 
-/** What a request to the authorization server names as the resource that it wants access to. */
+/** Resource that a request to the authorization server names, to which it wants access. */
 export interface Target {
   /** Values of `resource`. */
   resources?: readonly string[];

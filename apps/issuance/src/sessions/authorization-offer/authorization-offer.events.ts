@@ -15,7 +15,7 @@ export type AuthorizationOfferEvent =
         userId?: string;
         /** MAC of the value, with the offer's expiry. */
         issuerState: Grant;
-        /** Of every configuration, when one has claim sets. */
+        /** Identifiers of every configuration, when one has claim sets. */
         identifiers?: GrantedDetail[];
         /** JSON of the claim sets, stored with the offer's data key (purpose `session`, key id = offer id). */
         storedClaimSets?: StoredValue;

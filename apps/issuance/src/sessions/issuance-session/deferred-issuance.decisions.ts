@@ -38,7 +38,7 @@ export const deferIssuance = (
   return [{ type: 'IssuanceDeferred', data: { ...data, openUntil: until && until > expiresAt ? until : expiresAt } }];
 };
 
-/** Also if it was approved or collected before. @throws AppError 404, and 409 for one that was denied */
+/** Nothing changes if it was approved or collected before. @throws AppError 404, and 409 for one that was denied */
 export const approveDeferral = (state: IssuanceSessionState, id: string, now: Date): IssuanceSessionEvent[] => {
   const { status } = findDeferral(state, id, now);
   if (status === 'denied') throw conflict('The issuance was denied');
@@ -47,7 +47,7 @@ export const approveDeferral = (state: IssuanceSessionState, id: string, now: Da
     : [];
 };
 
-/** Also after an approval, until the credentials are issued. @throws AppError 404, and 409 once they are */
+/** Denies even after an approval, until the credentials are issued. @throws AppError 404, and 409 once they are */
 export const denyDeferral = (state: IssuanceSessionState, id: string, now: Date): IssuanceSessionEvent[] => {
   const { status } = findDeferral(state, id, now);
   if (status === 'completed') throw conflict('The credentials were issued');

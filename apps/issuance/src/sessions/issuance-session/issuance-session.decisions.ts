@@ -44,7 +44,7 @@ export interface NewOffer {
   entries: OfferEntry[];
   code: Grant;
   storedClaims?: StoredValue;
-  /** Of every entry, where the offer has claim sets. */
+  /** Identifiers of every entry, where the offer has claim sets. */
   identifiers?: GrantedDetail[];
 }
 
@@ -76,7 +76,7 @@ export interface Redemption {
   accessToken: Grant;
   /** When the token request has `authorization_details`, or the session binds claim sets. */
   authorizationDetails?: GrantedDetail[];
-  /** Of the code of an authorization request whose client proved a key. */
+  /** Family for the code of an authorization request whose client proved a key. */
   tokenFamily?: BegunFamily;
 }
 
@@ -102,7 +102,7 @@ export const grantAuthorization = (
   ];
 };
 
-/** As {@link redeemCode}, for the code of a person's sign-in. */
+/** Redeems the code of a person's sign-in, like {@link redeemCode}. */
 export const redeemAuthorizationCode = (
   session: AuthorizedSession,
   redemption: Redemption,

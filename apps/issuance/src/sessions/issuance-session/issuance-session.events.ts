@@ -11,7 +11,7 @@ export interface Grant {
   keyId: string;
   /** RFC 3339 */
   expiresAt: string;
-  /** Of an access token that is bound to a DPoP key: the key's thumbprint (RFC 9449 §6.1, `cnf.jkt`). */
+  /** Thumbprint of the DPoP key that an access token is bound to (RFC 9449 §6.1, `cnf.jkt`). */
   jkt?: string;
 }
 
@@ -57,14 +57,14 @@ export interface AuthorizationRequestOrigin {
   instanceJkt?: string;
   /** Stored offer that the request named by `issuer_state`. */
   offerId?: string;
-  /** Of the sign-in, for the refusal of a credential that lacks a claim; absent in sessions of earlier releases. */
+  /** Outcome of UserInfo in the sign-in, for the refusal of a credential that lacks a claim; absent in sessions of earlier releases. */
   userInfo?: UserInfoOutcome;
 }
 
 /** Where a session began: an offer, or an authorization request whose person signed in (ADR 0059). */
 export type SessionOrigin = PreAuthorizedOfferOrigin | AuthorizationRequestOrigin;
 
-/** What a token covers when the wallet used `authorization_details`, or the offer has claim sets. OID4VCI §6.2 */
+/** Credentials that a token covers when the wallet used `authorization_details`, or the offer has claim sets. OID4VCI §6.2 */
 export interface GrantedDetail {
   credentialConfigurationId: string;
   credentialIdentifiers: string[];
@@ -73,14 +73,14 @@ export interface GrantedDetail {
 /** The family of the session's refresh token (ADR 0090). */
 export interface BegunFamily {
   id: string;
-  /** Of the refresh token, RFC 3339. */
+  /** End of the refresh token, RFC 3339. */
   expiresAt: string;
 }
 
 /** A code that was exchanged for an access token. */
 export interface CodeRedeemed {
   sessionId: string;
-  /** Of the code. */
+  /** Id of the code. */
   tokenId: string;
   accessToken: Grant;
   /** Space-separated. */
@@ -122,7 +122,7 @@ export type IssuanceSessionEvent =
   | {
       type: 'OfferCreated';
       data: {
-        /** Also the offer's id. */
+        /** Id of the session and of the offer. */
         sessionId: string;
         origin: PreAuthorizedOfferOrigin;
         /** Credential issuer identifier, pinned when the session starts (ADR 0056). */
@@ -157,7 +157,7 @@ export type IssuanceSessionEvent =
         storedClaims?: StoredValue;
         /** Up to version 2. */
         sealedClaims?: string;
-        /** As in `OfferCreated`. */
+        /** See `OfferCreated`. */
         ofBefore?: true;
         /** The claim sets are those of a stored offer that was not checked. */
         claimSetsOfBefore?: true;
@@ -172,7 +172,7 @@ export type IssuanceSessionEvent =
       type: 'ClaimSetsBound';
       data: {
         sessionId: string;
-        /** Of every entry; each token response returns them (OID4VCI §6.2). */
+        /** Identifiers of every entry; each token response returns them (OID4VCI §6.2). */
         identifiers: GrantedDetail[];
       };
     }
@@ -190,7 +190,7 @@ export type IssuanceSessionEvent =
       data: {
         /** uuid */
         credentialId: string;
-        /** Of the response that carried it: one id for all credentials of a batch. */
+        /** Id of the response that carried it: one for all credentials of a batch. */
         answerId: string;
         sessionId: string;
         offerId?: string;

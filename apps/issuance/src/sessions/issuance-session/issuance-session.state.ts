@@ -21,17 +21,17 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   issuer: string;
   binding: 'none';
   userId: string;
-  /** As in `OfferCreated`. */
+  /** See `OfferCreated`. */
   newUser?: true;
   entries: OfferEntry[];
   storedClaims?: StoredValue;
-  /** Of a session from before {@link storedClaims}. */
+  /** Claims of a session from before {@link storedClaims}. */
   sealedClaims?: string;
-  /** As in `OfferCreated`. */
+  /** See `OfferCreated`. */
   ofBefore?: true;
-  /** As in `AuthorizationGranted`. */
+  /** See `AuthorizationGranted`. */
   claimSetsOfBefore?: true;
-  /** Of every entry, where the offer has claim sets; the claims then hold those, too. */
+  /** Identifiers of every entry, where the offer has claim sets; the claims then hold those, too. */
   identifiers?: GrantedDetail[];
 }
 
@@ -57,7 +57,7 @@ export type IssuanceSessionState =
       /** The current one. */
       accessToken: Grant;
       authorizationDetails?: GrantedDetail[];
-      /** Of the refresh token. */
+      /** Family of the refresh token. */
       tokenFamily?: BegunFamily;
       /** Credentials issued so far, by configuration id. */
       issued: Record<string, number>;

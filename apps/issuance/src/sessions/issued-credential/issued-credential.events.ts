@@ -18,7 +18,7 @@ interface CredentialRecorded {
   data: {
     /** uuid */
     credentialId: string;
-    /** Of the response that carried it: one id for all credentials of a batch. */
+    /** Id of the response that carried it: one for all credentials of a batch. */
     answerId: string;
     sessionId: string;
     offerId?: string;
@@ -48,14 +48,14 @@ interface CredentialRecorded {
   };
 }
 
-/** Of a credential with a status, which is valid when it is issued. */
+/** Change of a credential with a status, which is valid when it is issued. */
 interface CredentialStatusChanged {
   type: 'CredentialStatusChanged';
   data: {
     credentialId: string;
     status: CredentialStatus;
     former: CredentialStatus;
-    /** As the caller gave it. */
+    /** Text of the caller. */
     reason?: string;
     changedAt: string;
     userId: string;

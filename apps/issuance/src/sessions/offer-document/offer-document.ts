@@ -68,7 +68,7 @@ export const offerDocument = (
   },
 });
 
-/** As OID4VCI 1.0 §4.1.1 has it, for the profile `haip` (ADR 0095). */
+/** Document of OID4VCI 1.0 §4.1.1, for the profile `haip` (ADR 0095). */
 export const withoutDraftMembers = <T extends OfferDocument | AuthorizationOffer>(document: T): T => {
   const { credentials: _, ...offer } = document;
   return offer as T;

@@ -13,7 +13,7 @@ export type ActiveConfiguration<Content extends ConfigurationContent = Configura
 > & {
   content: Content;
 };
-/** Of a format whose credentials are signed with a key of a DID. */
+/** Configuration of a format whose credentials are signed with a key of a DID. */
 export type PinnedConfiguration<Content extends ConfigurationContent = ConfigurationContent> =
   ActiveConfiguration<Content> & { issuerKey: PinnedIssuerKey };
 

@@ -9,7 +9,7 @@ export interface PinnedIssuerKey {
   algorithm: 'P-256' | 'Ed25519';
 }
 
-/** What may change by an update. Its other members are those of the format. */
+/** Members that an update may change. The others are those of the format. */
 export interface ConfigurationContent extends KeyRequirements {
   maxIssuances?: number;
   /** The issuer approves each issuance. */

@@ -1,7 +1,7 @@
 import { invalidBody } from '@attestry/contracts';
 import { nameClaim } from '@attestry/event-store';
 
-/** Which configuration of a tenant has a type name in a format. The name is tenant id, format and type. `owner`: configuration id. */
+/** Type names of a tenant's configurations in a format. The name is tenant id, format and type. `owner`: configuration id. */
 export const credentialType = nameClaim({
   category: 'credentialType',
   claimed: 'CredentialTypeClaimed',

@@ -8,11 +8,11 @@ export const HAIP_SETTINGS = {
   advertiseScopes: true,
 } as const;
 
-/** What a tenant has when it switches to HAIP. */
+/** State of a tenant when it switches to HAIP. */
 export interface HaipFacts {
-  /** Of its credential configurations. Each has a scope, as HAIP 1.0 §4.1 requires. */
+  /** Formats of its credential configurations. Each has a scope, as HAIP 1.0 §4.1 requires. */
   formats: readonly CredentialFormat[];
-  /** Of which one configuration is required at least. */
+  /** Formats of which one configuration is required at least. */
   haipFormats: readonly CredentialFormat[];
   /** Whether a wallet has root certificates, and is not disabled. */
   hasAttestedWallet: boolean;

@@ -1,6 +1,6 @@
 import type { OpenIdProfile } from '@attestry/contracts';
 
-/** What a tenant's issuer decided about the OID4VCI endpoints. A member that was never set, or was reset, is absent and has its default. */
+/** Decisions of a tenant's issuer about the OID4VCI endpoints. A member that was never set, or was reset, is absent and has its default. */
 export interface OpenIdSettings {
   /** `haip` requires HAIP 1.0 of wallets (ADR 0095). Default: `default`. */
   profile?: OpenIdProfile;
@@ -20,7 +20,7 @@ export interface OpenIdSettings {
   interactionHook?: InteractionHookSettings;
   /** Custom domain in the credential issuer identifier of new sessions and offers (ADR 0102). Default: none, it is the tenant's host. */
   issuerDomain?: string;
-  /** Of the issuer in wallets. Default: that of the brand, otherwise of the tenant. */
+  /** Name of the issuer in wallets. Default: that of the brand, otherwise of the tenant. */
   displayName?: string;
   /** Whether the metadata have `scopes_supported`. Default: yes. */
   advertiseScopes?: boolean;

@@ -6,7 +6,7 @@ export interface WithdrawnDomainsState {
   verified?: string;
   /** Withdrawn ones. */
   domains: readonly string[];
-  /** Of the newest integration event applied; -1 before the first. */
+  /** Revision of the newest integration event applied; -1 before the first. */
   revision: number;
 }
 

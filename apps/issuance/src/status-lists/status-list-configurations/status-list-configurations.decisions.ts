@@ -19,7 +19,7 @@ export interface TokenTimes {
   lifetime: number;
 }
 
-/** Of lists without a configuration, and of every list that is not of mobile documents. */
+/** Times of lists without a configuration, and of every list that is not of mobile documents. */
 export const DEFAULT_TIMES: TokenTimes = { timeToLive: 300, lifetime: 3600 };
 
 /** A month has 30 days and a year 365: tokens have the same times at any time of the year. */
@@ -88,7 +88,7 @@ export const deleteConfiguration = (
   return [{ type: 'StatusListConfigurationDeleted', data: { id } }];
 };
 
-/** As stored: without members that a request leaves out. */
+/** Stored form: without members that a request leaves out. */
 export const durationsOf = ({ timeToLiveDuration, expiryDuration }: TokenDurations): TokenDurations => ({
   timeToLiveDuration: given(timeToLiveDuration),
   expiryDuration: given(expiryDuration),

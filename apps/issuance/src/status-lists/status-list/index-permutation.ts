@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto';
 
-/** As many as FF1 has (NIST SP 800-38G). */
+/** Number of rounds of FF1 (NIST SP 800-38G). */
 const ROUNDS = 10;
 const AES_BLOCK = 16;
 

@@ -24,10 +24,10 @@ const roundUp = (time: number): string =>
 export const endOfCredential = (validUntil: string | undefined): string =>
   validUntil === undefined ? NO_END : roundUp(Date.parse(validUntil));
 
-/** Of the list when it is opened, or when indexes were claimed. */
+/** End of the list when it is opened, or when indexes were claimed. */
 export const endOfClaim = (claimedAt: string): string => roundUp(Date.parse(claimedAt) + CLAIM_MS);
 
-/** Of a list that is not full and has ended: `endsAt` at the latest. */
+/** End of a list that is not full and has ended: `endsAt` at the latest. */
 export const latestEnded = (now: Date): string => new Date(now.getTime() - UNUSED_MS).toISOString();
 
 export const hasEnded = ({ endsAt, isFull }: ListEnd, now: Date): boolean =>

@@ -8,7 +8,7 @@ import {
 import { issuerHost } from '../../settings/credential-configuration/configurations-under.js';
 import type { StatusBits } from './packed-statuses.js';
 
-/** Whose key signs the tokens of a list: a verifier that trusts the credentials of the list trusts it already (ADR 0077). */
+/** Signer of the tokens of a list: a verifier that trusts the credentials of the list trusts it already (ADR 0077). */
 export type ListSigner =
   | {
       /** The certified key of a credential issuer identifier, with its certificate in `x5c`. */
@@ -74,7 +74,7 @@ export interface ListSeries {
   /** Entries. */
   size: number;
   bits: StatusBits;
-  /** As in the policy. */
+  /** See `StatusPolicy`. */
   revocationLists?: CredentialProfile;
 }
 

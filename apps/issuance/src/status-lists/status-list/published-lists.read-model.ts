@@ -19,7 +19,7 @@ export interface PublishedListTables {
     token_type: TokenType;
     /** JSON of `ListSigner`. */
     signer: string;
-    /** Of the signer, where it is one of mobile documents. */
+    /** Id of the IACA, where the signer is one of mobile documents. */
     iaca_id: string | null;
     uri: string;
     /** Entries. */
@@ -48,7 +48,7 @@ interface Published {
   etag: string;
 }
 
-/** What the endpoint serves. */
+/** Token that the endpoint serves. */
 export interface PublishedToken {
   tokenType: TokenType;
   /** Null until the first one is signed. */
@@ -83,7 +83,7 @@ const SIGNER_CHANGES: ReadonlySet<MobileCertificatesEvent['type']> = new Set([
 const renewSignatures = async (trx: Transaction<PublishedListTables>, stored: RecordedEvent): Promise<void> => {
   const event = readEvent(mobileCertificates, stored);
   if (!SIGNER_CHANGES.has(event.type)) return;
-  // That of a managed IACA, which is replaced regularly, follows the revocation of the signer.
+  // The CRL of a managed IACA, which is replaced regularly, follows the revocation of the signer.
   if (event.type === 'CrlPublished' && event.data.dueAt !== undefined) return;
   let lists = trx
     .updateTable('issuance_status_list_tokens')
@@ -188,7 +188,7 @@ export interface NewToken extends Published {
   revocationList?: Published | undefined;
 }
 
-/** Also a list whose first token is not signed yet. */
+/** A list whose first token is not signed yet is served too. */
 const isServed = (now: Date) => (row: ExpressionBuilder<PublishedListTables, 'issuance_status_list_tokens'>) =>
   row.or([row('expires_at', 'is', null), row('expires_at', '>', now.toISOString())]);
 
@@ -258,7 +258,7 @@ export class PublishedListsReadModel extends ReadModel<PublishedListTables> {
     return rows.map(({ list_id: listId, characters }) => ({ listId, characters: Number(characters) }));
   }
 
-  /** Those of mobile documents, by id. */
+  /** Lists of mobile documents, by id. */
   async findMobile(tenantId: string, listIds: readonly string[]): Promise<PublishedMobileList[]> {
     if (!listIds.length) return [];
     const rows = await this.ofDocuments(tenantId)

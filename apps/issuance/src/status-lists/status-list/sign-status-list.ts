@@ -49,7 +49,7 @@ const signJwt: SignToken = async (list, signer, policy) => {
   return `${input}.${Buffer.from(await signer.signAside(Buffer.from(input, 'latin1'))).toString('base64url')}`;
 };
 
-/** As base64. `kid` is that of CWT credentials: the fragment of the verification method's id. */
+/** Returns base64. `kid` is that of CWT credentials: the fragment of the verification method's id. */
 const signTypedCwt = async (
   { type, claims }: Pick<TypedCwt, 'type' | 'claims'>,
   signer: IssuingSigner,

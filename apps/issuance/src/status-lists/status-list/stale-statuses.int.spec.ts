@@ -31,7 +31,7 @@ const newId = () => `5${String(++ids).padStart(7, '0')}-0000-4000-8000-000000000
 
 const { project } = statusLists;
 type Project = typeof project;
-/** Of the statuses alone, as their projection would. */
+/** Replaces the projection of the statuses alone. */
 const projectAs = (replaced: Project) => {
   statusLists.project = replaced;
 };

@@ -28,13 +28,13 @@ interface Block {
   revocationUri?: string | undefined;
   indexes: Uint32Array;
   used: number;
-  /** Of its first index. */
+  /** Time of its first index. */
   since?: Date;
 }
 
-/** What this process has of a series. */
+/** Indexes of a series that this process has. */
 interface Claimed {
-  /** Of refused requests: the next ones get them. */
+  /** Indexes of refused requests: the next ones get them. */
   returned: AllocatedStatus[];
   block?: Block;
   /** Claimed ahead. */
@@ -92,7 +92,7 @@ export class StatusIndexes {
     await Promise.all([this.lists.running.ownWrite(position), this.published.running.ownWrite(position)]);
   }
 
-  /** As many indexes, none of which is given out again unless it is returned. */
+  /** Allocates that number of indexes, none of which is given out again unless it is returned. */
   async allocate(tenant: Tenant, series: ListSeries, count: number): Promise<AllocatedStatus[]> {
     const name = seriesName(series);
     const at = `${tenant.id} ${name}`;

@@ -2,7 +2,7 @@ import { conflict, notFound } from '@attestry/contracts';
 import type { OpenedList, StatusListEvent } from './status-list.events.js';
 import type { StatusListState } from './status-list.state.js';
 
-/** Of a tenant: lists that are neither full nor ended, each of which is signed again and again. */
+/** Limit of a tenant: lists that are neither full nor ended, each of which is signed again and again. */
 export const MAX_OPEN_LISTS = 1000;
 const SMALLEST_BLOCK = 64;
 const LARGEST_BLOCK = 1024;

@@ -29,7 +29,7 @@ export interface StatusListTables extends MaskTables {
      * `unused` until the first credential is recorded, `full` once all indexes are claimed: also one that was used is never `unused` again.
      */
     allocation: 'unused' | 'open' | 'full';
-    /** Of the last change of a status. */
+    /** Time of the last change of a status. */
     changed_at: string;
     /** base64 of the packed statuses; empty until the first change, as most lists have none. */
     statuses: string;
@@ -54,7 +54,7 @@ export interface ListKey {
   listId: string;
 }
 
-/** What a token was made of. */
+/** State that a token was made of. */
 type PublishedState = Pick<StoredList, keyof ListKey | 'changes' | 'endsAt' | 'isUnused'>;
 
 const STATUS_TYPE: Readonly<Record<CredentialStatus, number>> = {
@@ -69,7 +69,7 @@ const unpack = ({ size, bits }: DescribedList, statuses: string): Uint8Array =>
 /** `statusListStream` */
 const listIdOf = (stream: string): string => stream.slice(stream.indexOf('+') + 1);
 
-/** What a batch of events changes in one list. */
+/** Changes of a batch of events in one list. */
 interface ListChanges extends ListKey {
   changes: CredentialStatusChangedData[];
   /** A credential names an index of it. */

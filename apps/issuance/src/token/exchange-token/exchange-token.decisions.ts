@@ -29,7 +29,7 @@ export interface ExchangeFacts {
   accessToken: Grant;
   /** New credential identifiers, one for each entry of the session. */
   identifiers: readonly string[];
-  /** Of the refresh token, for the code of an authorization request. */
+  /** Family of the refresh token, for the code of an authorization request. */
   tokenFamily?: BegunFamily;
 }
 

@@ -6,9 +6,9 @@ import { grantContext } from '../../sessions/bearer-value/bearer-value.js';
 import { normalTransactionCode } from '../../sessions/transaction-code/transaction-code.js';
 import type { TokenRequest } from './parse-token-request.js';
 
-/** Which secrets of the token request are those of the session: facts of the decision, for which keys are needed. */
+/** Secrets of the token request that are those of the session: facts of the decision, for which keys are needed. */
 export interface MatchedSecrets {
-  /** Also for a spent code. */
+  /** True for a spent code, too. */
   code: boolean;
   transactionCode: boolean;
   /** `code_verifier` */
@@ -53,7 +53,7 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 /** RFC 7636 §4.6 */
 const provesChallenge = (verifier: string, challenge: string): boolean => {
   if (!VERIFIER.test(verifier)) return false;
-  // As strings: base64url has more than one spelling of a digest.
+  // Strings are compared: base64url has more than one spelling of a digest.
   const made = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
   return made.length === expected.length && timingSafeEqual(made, expected);

@@ -12,7 +12,7 @@ export interface RefreshedToken {
   expiresAt: Date;
   /** Thumbprint of the DPoP key that it is bound to. */
   jkt?: string;
-  /** What it covers of the session's identifiers or entries, by index; undefined: all. */
+  /** Covered identifiers or entries of the session, by index; undefined: all. */
   covered?: number[];
 }
 

@@ -25,8 +25,8 @@ interface CurrentToken {
 export type FoundToken = CurrentToken | { kind: 'code'; session: OfferedSession | AuthorizedSession | RedeemedSession };
 
 /**
- * What the value is at this tenant, the host's; undefined for one that is unknown or has ended. An expired access token has not ended while
- * it collects what was deferred.
+ * Token or code that the value is at this tenant, the host's; undefined for one that is unknown or has ended. An expired access token has
+ * not ended while it collects what was deferred.
  */
 export const findToken = async (
   value: string,

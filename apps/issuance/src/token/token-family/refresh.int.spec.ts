@@ -36,7 +36,7 @@ import { tokenFamily, tokenFamilyStream } from './token-family.state.js';
 const { TENANT, OTHER, WALLET } = IssuanceUnderTest;
 const DAY_MS = 86_400_000;
 
-/** Who signs in next; a new person each time. */
+/** Number of the person who signs in next; a new one each time. */
 let person = 0;
 const issuance = new IssuanceUnderTest(issuanceService, {
   person: () => ({ subjectId: `person-${++person}`, claims: { name: `Name ${person}` } }),
@@ -174,7 +174,7 @@ const sessionOf = async ({ accessToken }: Pick<Begun, 'accessToken'>) =>
       issuanceSessionStream(TENANT, parseBearerValue(accessToken)!.sessionId),
     )
   ).state;
-/** Of the person who signed in, as the first event has them. */
+/** Claims of the person who signed in, in the form of the first event. */
 const claimsOf = async ({ accessToken }: Begun): Promise<string> => {
   const stream = issuanceSessionStream(TENANT, parseBearerValue(accessToken)!.sessionId);
   const [granted] = await issuance.engines.events.readStream(stream);

@@ -52,7 +52,7 @@ export class TokenFamilies {
     return { id, expiresAt, value, refreshToken: { tokenId, kind: 'refresh', mac, keyId: pepper, expiresAt } };
   }
 
-  /** What the exchange of a code changes of families, in one unit with the session: a family begins, or that of a replayed code ends. */
+  /** Changes of families by the exchange of a code, in one unit with the session: a family begins, or that of a replayed code ends. */
   ofExchange(
     tenantId: string,
     session: IssuanceSessionState,

@@ -21,7 +21,7 @@ export type TokenFamilyEvent =
         sessionId: string;
         userId: string;
         clientId: string;
-        /** Of a registered wallet. */
+        /** Id of a registered wallet. */
         walletId?: string;
         /** Thumbprint of the DPoP key of the token request: every refresh proves it (RFC 9449 §5). */
         jkt?: string;

@@ -31,7 +31,7 @@ export class KnownUsers {
     return { ...loaded, state: { status: 'active', id: userId, createdAt: event.data.createdAt, fromOffer: true } };
   }
 
-  /** As `Streams.runDecision`, from the state that {@link load} returns. */
+  /** Runs a decision like `Streams.runDecision`, from the state that {@link load} returns. */
   async runDecision(
     tenantId: string,
     userId: string,

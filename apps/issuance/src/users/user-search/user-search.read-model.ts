@@ -15,7 +15,7 @@ export interface UserSearchTables {
 }
 type Row = UserSearchTables['issuance_user_terms'];
 
-/** What events replace as a whole. */
+/** Parts of a user that events replace as a whole. */
 type Part = 'claims' | 'authenticationProvider';
 const PARTS: readonly Part[] = ['claims', 'authenticationProvider'];
 
@@ -29,7 +29,7 @@ export const termOf = (macs: Macs, tenantId: string, { path, text }: SearchValue
 /** Rows that are written at once. */
 const MAX_ROWS = 2000;
 
-/** What a batch changes of a user: the last sealed value of each part. */
+/** Changes of a user in a batch: the last sealed value of each part. */
 interface Changes {
   tenantId: string;
   userId: string;

@@ -33,7 +33,7 @@ export interface UserTables {
   };
 }
 
-/** Of rows of earlier releases, too, which have no `status`. */
+/** Rows of earlier releases have no `status`. */
 export const credentialOfRow = ({ record, status }: UserTables['issuance_credentials']): UserCredential => ({
   ...(JSON.parse(record) as UserCredential),
   ...(status && { status }),

@@ -3,7 +3,7 @@ import { AnswerTooLarge, DnsBudgetExceeded, type Outbound, type OutboundAnswer }
 import { alternateOf } from './link-header.js';
 
 const MAX_BYTES = 1024 * 1024;
-/** Of all exchanges together. */
+/** Time for all exchanges together. */
 const TIMEOUT_MS = 5000;
 const MAX_REDIRECTS = 3;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];

@@ -125,7 +125,7 @@ describe('its proof of possession', () => {
   it('is for this issuer, by its identifier or its host, and names its single use', async () => {
     const accepted = { jti: 'j1', expiresAt: new Date((SECONDS + 301) * 1000) };
     expect(await verifyPop(pop())).toEqual(accepted);
-    // As a URL type writes it [T742].
+    // A URL type writes the slash [T742].
     expect(await verifyPop(pop({ aud: `${audiences[0]}/` }))).toEqual(accepted);
     expect(await verifyPop(pop({ aud: ['acme.example'], challenge: 'c', iat: SECONDS - 300 }))).toEqual({
       ...{ jti: 'j1', challenge: 'c' },

@@ -46,7 +46,7 @@ export const clientOfAttestation = (header: string | undefined): string | undefi
 };
 
 export interface AttestationExpectations {
-  /** Of the request. */
+  /** Client of the request. */
   clientId: string;
   /** Root certificates of the wallet. */
   anchors: readonly ParsedCertificate[];
@@ -124,7 +124,7 @@ export interface PopExpectations {
 
 export interface AttestationPop {
   jti: string;
-  /** Of the time in which it is accepted. */
+  /** End of the time in which it is accepted. */
   expiresAt: Date;
   /** Not yet checked. */
   challenge?: string;
@@ -144,7 +144,7 @@ export const verifyAttestationPop = (header: string, { instance, audiences, now 
   const { aud, jti, iat, exp, nbf, challenge } = jws.claims;
   const audience = Array.isArray(aud) && aud.length === 1 ? (aud[0] as unknown) : aud;
   const [issuer] = audiences;
-  // As IssuerNames has it: with the slash of the empty path, as libraries with a URL type write it.
+  // IssuerNames accepts the same: the slash of the empty path, which libraries with a URL type write.
   if (typeof audience !== 'string' || !(audiences.includes(audience) || audience === `${issuer}/`))
     throw refused(
       aud === undefined ? `aud is missing: it must be ${issuer}` : `aud must be ${issuer}, not ${shownName(audience)}`,

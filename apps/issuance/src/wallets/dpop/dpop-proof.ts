@@ -17,9 +17,9 @@ export class InvalidDpopProof extends Error {
 
 export interface DpopExpectations {
   method: string;
-  /** Of the endpoint, without query. */
+  /** URL of the endpoint, without query. */
   url: string;
-  /** As received. */
+  /** Received text. */
   body: string;
   now: Date;
   /** Sent with the proof: present at a protected resource only. */
@@ -30,7 +30,7 @@ export interface DpopProof {
   /** RFC 7638 thumbprint of the proof's key. */
   jkt: string;
   jti: string;
-  /** Of the time in which the proof is accepted. */
+  /** End of the time in which the proof is accepted. */
   expiresAt: Date;
   /** Not yet checked. */
   nonce?: string;

@@ -441,7 +441,7 @@ describe('a nonce for DPoP proofs', () => {
     expect(await redeem(other, await prove(makeKey(), 'token', { nonce }))).toMatchObject(unknown);
     issuance.ahead = 0;
     expect((await redeem(other, await prove(makeKey(), 'token', { nonce }))).status).toBe(200);
-    // And no c_nonce.
+    // A nonce for DPoP is no c_nonce.
     const { key, token } = await bind();
     const dpop = await prove(key, 'credential', { ath: athOf(token) });
     expect(await collect(token, { dpop, nonce })).toMatchObject({ status: 400, body: { error: 'invalid_nonce' } });

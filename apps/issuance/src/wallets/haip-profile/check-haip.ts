@@ -7,7 +7,7 @@ import { dpopError } from '../dpop/dpop-proofs.js';
 import { AUTHORIZATION_CODE_GRANT } from '../../sessions/offer-document/offer-document.js';
 import type { RegisteredWallet } from '../registered-wallets/wallets.events.js';
 
-// What the profile `haip` refuses (HAIP 1.0 §4, ADR 0095), in addition to what every tenant does.
+// Refusals of the profile `haip` (HAIP 1.0 §4, ADR 0095), in addition to those of every tenant.
 
 const check = 'check-haip';
 
@@ -21,7 +21,7 @@ const refuseDetails = (details: readonly RequestedDetail[] | undefined): void =>
     );
 };
 
-/** Of the authorization and the PAR endpoint; that requests are pushed is a setting of its own. @throws AppError 400 */
+/** Rules of the authorization and the PAR endpoint; that requests are pushed is a setting of its own. @throws AppError 400 */
 export const checkHaipAuthorization = (
   { profile }: Pick<OpenIdConfiguration, 'profile'>,
   { details }: { details?: readonly RequestedDetail[] },

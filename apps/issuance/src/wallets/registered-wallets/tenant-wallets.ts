@@ -10,8 +10,10 @@ import { RecentStates } from '../../reading/recent-states/recent-states.js';
 import type { RegisteredWallet } from './wallets.events.js';
 import { wallets, walletsStream, type WalletsState } from './wallets.state.js';
 
-/** What the protocol endpoints need of a tenant's wallets and settings; read for each request, so that a change has effect at
- * once; the first wallet and the first settings of a tenant have effect within a second. */
+/**
+ * Wallets and settings of a tenant for the protocol endpoints. They are read for each request, so that a change has effect at once; the
+ * first wallet and the first settings of a tenant have effect within a second.
+ */
 @Injectable()
 export class TenantWallets {
   /** Tenants for which the list of the operator was used. */

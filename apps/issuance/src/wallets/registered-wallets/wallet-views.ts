@@ -26,7 +26,7 @@ export const walletView = (wallet: RegisteredWallet): WalletView => ({
   attestationRequired: wallet.rootCertificates !== undefined,
 });
 
-/** As stored: members that a request leaves out have their default. */
+/** Stored form: members that a request leaves out have their default. */
 export const walletOf = (
   id: string,
   { name, clientId, redirectUris, dpopRequired = false, disabled = false }: WalletRequest,

@@ -15,7 +15,7 @@ export type ClientClass =
   /** The person must consent first. */
   | { kind: 'unregistered' };
 
-/** What decides the class of a client. */
+/** Facts that decide the class of a client. */
 export interface ClientRules {
   wallets: WalletsState;
   settings: OpenIdSettings;
@@ -25,8 +25,8 @@ export interface ClientRules {
 }
 
 /**
- * Which class the client of an authorization request is of; a refusal is shown on a page, because nothing shows that its address belongs to
- * the client (RFC 6749 §4.1.2.1).
+ * Class of the client of an authorization request; a refusal is shown on a page, because nothing shows that its address belongs to the
+ * client (RFC 6749 §4.1.2.1).
  * @throws AppError 400
  */
 export const classifyClient = (

@@ -15,7 +15,7 @@ export interface AcceptedRequest extends RequestingClient, RequestedEntries {
   clientKind: ClientClass['kind'];
   codeChallenge: string;
   dpopJkt?: string;
-  /** Of a pushed request: thumbprint of the wallet's attested key, of which the token request must have a proof. */
+  /** Thumbprint of the attested key of the wallet that pushed the request; the token request must have a proof of it. */
   instanceJkt?: string;
   /** Authorization server: the tenant's host, `iss` of the response (RFC 9207). */
   issuer: string;

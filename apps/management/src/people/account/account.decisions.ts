@@ -16,7 +16,7 @@ const MIN_ADDRESS_PART = 4;
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /**
- * What is wrong with a password that a user chose, and what is allowed; `undefined` when it is valid.
+ * Fault of a password that a user chose, and what is allowed; `undefined` when it is valid.
  * @param common the most frequent passwords, in lower case
  */
 export const passwordFault = (password: string, email: string, common: ReadonlySet<string>): string | undefined => {

@@ -3,7 +3,7 @@ import { Operation, type RequestOf } from '@attestry/service-kit';
 import { TenantChanges } from '../../tenants/tenant-changes/tenant-changes.js';
 import { cancelInvitation as decide } from '../../tenants/tenant/membership.decisions.js';
 
-/** Of a concurrent cancellation and acceptance one succeeds: both are in the tenant's stream. */
+/** Only one of a concurrent cancellation and acceptance succeeds: both are in the tenant's stream. */
 @Operation(cancelInvitation)
 export class CancelInvitation {
   constructor(private readonly changes: TenantChanges) {}

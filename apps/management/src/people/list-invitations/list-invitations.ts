@@ -7,7 +7,7 @@ import { TenantListsReadModel } from '../../tenants/tenant-lists/tenant-lists.re
 import { memberStatus } from '../../tenants/tenant/membership.decisions.js';
 import { loadTenant } from '../../tenants/tenant/load-tenant.js';
 
-/** Like the list of members: the stream decides which invitations are open, even when the list lags. */
+/** The stream decides which invitations are open, even when the list lags, as for the list of members. */
 @Operation(listInvitations)
 export class ListInvitations {
   constructor(

@@ -8,7 +8,7 @@ import type { MemberInvitedData } from '../../tenants/tenant/tenant.events.js';
 /** Must not change: the list is stored under this name with the keys. */
 const NAME = 'deferred invitations';
 const MAX_DEFERRED = 1000;
-/** So that one tenant's recipients do not fill the list. */
+/** Limit for one tenant, whose recipients must not fill the list. */
 const MAX_PER_TENANT = 100;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 3_600_000;

@@ -3,11 +3,11 @@ import type { SignInAttempts } from '@attestry/keys';
 
 /** Failures count in a window that begins with the first one. */
 export const WINDOW_MS = 3_600_000;
-/** Of all browsers together that are unknown to the account. */
+/** Failures of all browsers together that are unknown to the account. */
 export const FAILURES_PER_ACCOUNT = 10;
-/** Of one browser known to the account, or of one link that was sent to the account's address. */
+/** Failures of one browser known to the account, or of one link that was sent to the account's address. */
 export const FAILURES_PER_KNOWN_BROWSER = 10;
-/** Of unknown browsers behind one address, over all accounts: one address can use up the budgets of five accounts at most. */
+/** Failures of unknown browsers behind one address, over all accounts: one address can use up the budgets of five accounts at most. */
 export const FAILURES_PER_ADDRESS = 50;
 /** Links sent to one account, and requested from one address. */
 export const LINKS_PER_ACCOUNT = 3;

@@ -25,7 +25,7 @@ let address = '192.0.2.1';
 
 const { asManagement: context } = service;
 const boss = () => context({ kind: 'management', clientId: 'boss' });
-/** As the gateway does it. */
+/** The gateway calls management in this way. */
 const call = async (person: PersonOfIssuer, operation: Operation, body: object) => {
   const gateway = boss();
   const { userId } = await service.client.call(admitUser, { body: person }, gateway);
@@ -160,7 +160,7 @@ describe('the page of an invitation', () => {
     clock.time += 5 * 24 * HOUR;
     const { status, text } = await new Visitor().get(link);
     expect([status, text.includes('This invitation has expired')]).toEqual([410, true]);
-    // Also for a user who already had the form open.
+    // A user who already had the form open gets the same answer.
     expect((await shown.submit({ name: 'Late', password: PASSWORD, action: 'sign-up' })).status).toBe(410);
     expect(await service.get(Accounts).exists('late@people.example')).toBe(false);
     clock.time = before;
@@ -410,7 +410,7 @@ describe('a browser known to the account', () => {
     }
     cookiesOf(owner).set(DEVICE, cookie);
     expect((await signInWith(owner, 'twelve@people.example', PASSWORD)).status).toBe(200);
-    // Of several accounts of one browser each is known.
+    // Each of several accounts of one browser is known.
     clock.time += HOUR;
     expect((await signInWith(signedOut(owner), 'thirteen@people.example', PASSWORD)).status).toBe(200);
     await failUnknown('twelve@people.example', 10);

@@ -8,8 +8,8 @@ import { WINDOW_MS } from './attempts.js';
 
 const KIND = 'DeviceLink';
 /**
- * As long as budgets are exhausted: three links an hour with a shorter life would leave a part of the hour in which a third party that
- * requested all of them locks the owner out of new browsers.
+ * Links live as long as budgets are exhausted: three links an hour with a shorter life would leave a part of the hour in which a third
+ * party that requested all of them locks the owner out of new browsers.
  */
 const LIFE_MS = WINDOW_MS;
 

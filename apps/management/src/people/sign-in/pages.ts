@@ -109,7 +109,7 @@ export interface Field {
   name: string;
   label: string;
   type: 'text' | 'email' | 'password';
-  /** What browsers and password managers fill in (HTML, autofill). */
+  /** Value that browsers and password managers fill in (HTML, autofill). */
   autocomplete: string;
   hint?: string;
   value?: string | undefined;

@@ -4,7 +4,7 @@ import type { DeadLink } from './invitation-lookup.js';
 /** One message for an unknown account and for a wrong password. */
 export const WRONG = 'The e-mail address or the password is wrong';
 
-/** What happened, and the alternative to waiting. */
+/** Reason, and the alternative to waiting. */
 export const USED_UP: Record<UsedUp, string> = {
   account: 'Too many failed attempts for this account from browsers that have not signed in to it before',
   address: 'Too many failed attempts from your network',

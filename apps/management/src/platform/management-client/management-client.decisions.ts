@@ -26,7 +26,7 @@ export const registerClient = (
   return [];
 };
 
-/** As {@link registerClient} for the client that the operator configures: there a new secret replaces the old one. */
+/** Registers the client that the operator configures: there a new secret replaces the old one, unlike in {@link registerClient}. */
 export const configureClient = (
   state: ManagementClientState,
   command: RegisterCommand,

@@ -91,7 +91,7 @@ export class TenantListsReadModel extends ReadModel<TenantListTables> {
     return this.peopleOf(tenantId, 'members', request);
   }
 
-  /** Those of a tenant's people who were invited and have not accepted, oldest first. */
+  /** People of a tenant who were invited and have not accepted, oldest first. */
   invitedOf(tenantId: string, request: PageQuery): Promise<PageOf<ListedMember>> {
     return this.peopleOf(tenantId, 'invitations', request);
   }

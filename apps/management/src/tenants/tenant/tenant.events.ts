@@ -8,7 +8,7 @@ export interface MemberInvitedData {
   invitationId: string;
   invitedAt: string;
   expiresAt: string;
-  /** Of the link's secret. */
+  /** MAC of the link's secret. */
   secretMac: SecretMac;
   /** The link's secret under the tenant's delivery key `invitationId`, which is destroyed once the e-mail is sent. */
   sealedSecret: string;

@@ -81,7 +81,7 @@ export class SdJwtConfiguration extends KeyRequirements {
   description?: string;
   issuer: CredentialIssuer;
   issuerDid?: string;
-  /** Of the credentials that are issued now; earlier ones keep theirs. */
+  /** Type of the credentials that are issued now; earlier ones keep theirs. */
   vct: string;
   display?: Display[];
   claimMappings: Record<string, ClaimMapping>;
