@@ -9,7 +9,7 @@ import { root } from './setup.mjs';
 import { WINGS } from './wings.mjs';
 
 const vague = ['util', 'utils', 'common', 'core', 'shared', 'helper', 'helpers', 'misc'];
-/** Of tests: specs, and what several of them share. */
+/** Files of tests: specs, and what several of them share. */
 const IS_SPEC = /\.spec(?:-fixture)?\.ts$/;
 const AT_THE_TOP = /^index\.ts$|\.(?:module|reactions|generated|spec)\.ts$/;
 /** Most files besides specs, and most folders, in a folder. */

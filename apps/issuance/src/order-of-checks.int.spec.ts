@@ -57,7 +57,7 @@ const changeSettings = (data: { [Member in keyof OpenIdSettings]: OpenIdSettings
 interface Request {
   query: Record<string, string>;
   headers: Record<string, string>;
-  /** Of a form, where a text may be several; or members of a JSON body. */
+  /** Parameters of a form, where a text may be several; or members of a JSON body. */
   body: Record<string, unknown>;
   text?: string;
   settings: Parameters<typeof changeSettings>[0];
@@ -145,7 +145,7 @@ const drop =
     delete body[name];
 
 const withWrongSecret = (token: string) => `${token.slice(0, -9)}${token.at(-9) === 'A' ? 'B' : 'A'}${token.slice(-8)}`;
-/** Of a token that is bound to `key`. */
+/** Headers for a token that is bound to `key`. */
 const bearing = async (token: string, operation: Operation, of = key) => ({
   authorization: `DPoP ${token}`,
   dpop: await proveDpop(of, operation, { ath: athOf(token) }),

@@ -32,7 +32,7 @@ const SECRET = 'the-secret-of-the-client-0815';
 const MASKED = '**********-0815';
 
 describe('authentication providers', () => {
-  /** Of a real OpenID provider. */
+  /** URL of a real OpenID provider. */
   let url: string;
   let identities: OpenIdProvider;
   const servers: Server[] = [];

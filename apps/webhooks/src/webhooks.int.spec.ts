@@ -172,7 +172,7 @@ describe('webhooks', () => {
       const names = events.map(({ name }) => name);
       return /Succeeded|Exhausted|Cancelled/.test(names.at(-1) ?? '') && events;
     }, 'the end of a delivery');
-  /** As if a process had ended right after it. */
+  /** The process seems to have ended right after it. */
   const storeScheduled = (tenantId: string, delivery: ScheduledDelivery) =>
     service.engines.streams.runDecision(
       webhookDelivery,
@@ -271,7 +271,7 @@ describe('webhooks', () => {
       );
       expect(kept).toEqual({ id: created.id, ...change, disabled: true });
       const unknown = { webhookId: randomUUID() };
-      // Of two faults, the one that no other body would correct.
+      // The fault that no other body would correct comes first.
       const wrong = service.client.call(
         updateWebhook,
         { params: unknown, body: { ...change, url: 'mailto:a@b.c' } },
@@ -341,7 +341,7 @@ describe('webhooks', () => {
       expect(await atMostFive(others.slice(0, 6).map(({ id }) => update(id, url)))).toHaveLength(5);
       // A webhook that has the URL keeps it, and its other members can change.
       await update(created[2]!.id, url);
-      // Of another tenant they are others.
+      // Webhooks of another tenant count apart.
       await subscribe(randomUUID(), url, [FULL]);
     });
 
@@ -1143,7 +1143,7 @@ describe('webhooks', () => {
     const { received, url } = await receiver(status(200));
     const first = await subscribe(tenantId, url, [FULL]);
     const second = await subscribe(tenantId, url, [FULL]);
-    // As if the process had ended between the two appends, and the second webhook since.
+    // The process seems to have ended between the two appends, and the second webhook since.
     const [id, keyId] = [randomUUID(), randomUUID()];
     await service.engines.vault.sealing.createDataKey(tenantId, 'delivery', keyId);
     const sealed = await service.engines.vault.sealing.sealText(tenantId, 'delivery', keyId, '{"a":1}');
@@ -1281,7 +1281,7 @@ describe('webhooks', () => {
     const { received, url } = await receiver(status(200));
     const { id: webhookId } = await subscribe(tenantId, url, [SUMMARY]);
     await service.stop();
-    // As if the process had ended between the event and the request.
+    // The process seems to have ended between the event and the request.
     const id = randomUUID();
     const attemptAt = new Date().toISOString();
     await storeScheduled(tenantId, {

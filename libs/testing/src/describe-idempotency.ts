@@ -27,7 +27,7 @@ const kindOf = (call: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error as { kind?: string }).kind ?? String(error),
   );
 
-/** What every idempotent operation does (ADR 0036). Jest's globals are used only when it is called. */
+/** Behavior of every idempotent operation (ADR 0036). Jest's globals are used only when it is called. */
 export const describeIdempotency = (operation: string, { service, category, made, thing }: Repeatable): void => {
   describe(`${operation} with an Idempotency-Key`, () => {
     let serial = 0;

@@ -15,7 +15,7 @@ export interface PurgedTenants {
   fill: (tenantId: string) => Promise<void>;
 }
 
-/** What every service does when management has purged a tenant (ADR 0059). Jest's globals are used only when it is called. */
+/** Behavior of every service when management has purged a tenant (ADR 0059). Jest's globals are used only when it is called. */
 export const describePurgedTenants = ({ service, models, fill }: PurgedTenants): void => {
   beforeAll(() => service.open());
   afterAll(() => service.remove());

@@ -29,7 +29,7 @@ export const stoppedClock = (startsAt = '2026-03-01T10:00:00.000Z'): StoppedCloc
 export interface EnginesUnderTestOptions {
   /** Besides {@link TEST_SETTINGS} and the data folder. */
   settings?: Record<string, string>;
-  /** What no setting can say, such as shorter waits. */
+  /** Members of the configuration that no setting has, such as shorter waits. */
   config?: Partial<PlatformConfig>;
   /** Default: the time of day. */
   clock?: { now(): Date };
@@ -61,7 +61,7 @@ export class EnginesUnderTest {
 
   readonly now = (): Date => new Date((this.options.clock?.now().getTime() ?? Date.now()) + this.ahead);
 
-  /** What another service answers from the next {@link open} on; an error that is thrown is its refusal. */
+  /** Sets the answer of another service from the next {@link open} on; an error that is thrown is its refusal. */
   readonly answer = <O extends Operation>(operation: O, answer: Answer<NoInfer<O>>): void => {
     this.answers.set(operation, answer);
   };

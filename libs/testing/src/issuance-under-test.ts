@@ -28,7 +28,7 @@ const LOGIN = 'https://login.example';
 const FORM = 'application/x-www-form-urlencoded';
 
 export interface IssuanceOptions extends ServiceUnderTestOptions {
-  /** Who signs in next; default always the same person, without claims. */
+  /** Person who signs in next; default always the same person, without claims. */
   person?: () => { subjectId: string; claims: Record<string, unknown> };
 }
 
@@ -92,7 +92,7 @@ export class IssuanceUnderTest extends ServiceUnderTest {
 
   // --- calls
 
-  /** As a wallet. @throws AppError */
+  /** Sends a call of a wallet. @throws AppError */
   readonly call = <O extends Operation>(
     operation: O,
     { url = '/', text = '', headers = {} }: RawParts,
@@ -103,7 +103,7 @@ export class IssuanceUnderTest extends ServiceUnderTest {
     return this.admin(operation, { raw }, tenantId, { caller });
   };
 
-  /** As a wallet, which gets an answer to everything. */
+  /** Sends a call of a wallet, which gets an answer to everything. */
   readonly send = async <T>(operation: Operation, parts: RawParts, tenantId?: string): Promise<ServiceAnswer<T>> => {
     try {
       const answer = await this.call(operation, parts, tenantId);

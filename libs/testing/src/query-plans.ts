@@ -34,7 +34,7 @@ export const analyze = async <Tables>(db: Kysely<Tables>, table: keyof Tables & 
   if (isOnPostgres(db)) await sql`analyze ${sql.table(table)}`.execute(db);
 };
 
-/** What the database does for the statements that `work` sends through the handle it is given. */
+/** Plans of the database for the statements that `work` sends through the handle it is given. */
 export const plansOf = async <Tables>(
   db: Kysely<Tables>,
   work: (db: Kysely<Tables>) => Promise<unknown>,

@@ -45,7 +45,7 @@ export class ServiceUnderTest extends EnginesUnderTest {
   services!: RunningServices;
   /** The gateway's. */
   client!: ServiceClient;
-  /** Of the last request: `request-<requests>`. */
+  /** Number of the last request: `request-<requests>`. */
   requests = 0;
   readonly baseOf: (tenantId: string) => string;
 

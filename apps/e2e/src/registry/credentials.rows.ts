@@ -70,7 +70,7 @@ const notificationRow: Row = {
   }),
 };
 
-/** What only CWTs have. */
+/** Rows that only CWTs have. */
 const compactRows = (
   profile: 'compact' | 'compact-semantic',
   thing: 'compact' | 'compactSemantic',

@@ -2,7 +2,7 @@ import type { World } from './world.js';
 import { pageRow, type Row } from './row.js';
 import { freshOffer, storedOfferOf } from './things.js';
 
-/** Of the offer by reference. */
+/** Reference in the address of a new offer. */
 const freshReference = async (world: World): Promise<string> =>
   new URL((await freshOffer(world)).qrUrl).pathname.split('/').at(-2)!;
 

@@ -5,7 +5,7 @@ import { freshOffer, wallet } from './things.js';
 
 const freshUser = async ({ tenant }: World) => expectStatus(await tenant.api.users.create(), 201).id;
 
-/** Whose credential the platform has recorded. */
+/** Id of a user whose credential the platform has recorded. */
 const userWithCredential = async (world: World): Promise<string> => {
   const { userId, uri } = await freshOffer(world);
   await wallet.collect(uri);

@@ -37,7 +37,7 @@ export interface Things {
   jwtVc: string;
   /** Its issuances are approved. */
   approvedJwtVc: string;
-  /** Of that configuration. */
+  /** Deferral of that configuration. */
   deferral: string;
   webSemantic: string;
   webSemanticCredential: string;
@@ -51,7 +51,7 @@ export interface Things {
   compactCredential: string;
   compactSemanticCredential: string;
   mobileCredential: string;
-  /** Of the mobile credential; it has a token. */
+  /** List of the mobile credential; it has a token. */
   statusList: string;
   statusListConfiguration: string;
   wallet: string;
@@ -59,7 +59,7 @@ export interface Things {
   /** Has a root certificate. */
   attestedWallet: string;
   offer: string;
-  /** Of the authorization code flow. */
+  /** Offer of the authorization code flow. */
   storedOffer: string;
   user: string;
   webhook: string;
@@ -69,9 +69,9 @@ export interface Things {
   member: string;
   iaca: string;
   unmanagedIaca: string;
-  /** Of the unmanaged IACA, without a certificate. */
+  /** Signer of the unmanaged IACA, without a certificate. */
   documentSigner: string;
   statusListSigner: string;
-  /** Who keeps the key of the unmanaged IACA. */
+  /** Owner of the key of the unmanaged IACA. */
   customer: CustomerIaca;
 }

@@ -37,7 +37,7 @@ startRefusals('dpop');
 const CREDENTIAL = '/v1/openid/credential';
 
 describe('a DPoP proof', () => {
-  /** Of a token that is bound to the key of `wallet`. */
+  /** Access token that is bound to the key of `wallet`. */
   let token: string;
   beforeAll(async () => {
     token = await boundToken();
@@ -45,7 +45,7 @@ describe('a DPoP proof', () => {
 
   interface Endpoint {
     path: string;
-    /** Of an accepted request, and of one whose proof is refused. */
+    /** Statuses of an accepted request, and of one whose proof is refused. */
     statuses: [accepted: number, refused: number];
     prove(change?: JwtChange): Promise<string>;
     send(dpop: string): Promise<Answer<OAuthFault>>;

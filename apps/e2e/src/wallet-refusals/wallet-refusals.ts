@@ -36,7 +36,7 @@ export const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_c
 export const PAR = '/v1/oauth/par';
 export const TOKEN = '/v1/oauth/token';
 const NAMESPACE = 'org.example.refused';
-/** Of a public client. */
+/** Proofs of a public client. */
 export const NONE: SentProofs = { attestation: null, pop: null, dpop: null };
 
 export let provider: OpenIdProvider;
@@ -164,7 +164,7 @@ export const tokenRefused = (
   headers: object = {},
 ) => refused(401, 'invalid_token', description, { ...challengeOf(scheme, 'invalid_token', description), ...headers });
 
-/** Of an answer to a browser: a page, or a redirection to the wallet. */
+/** Members of an answer to a browser: a page, or a redirection to the wallet. */
 export const shown = async (answer: Response) => {
   const { status, headers } = answer;
   const all = { status, caching: headers.get('cache-control'), referrer: headers.get('referrer-policy') };

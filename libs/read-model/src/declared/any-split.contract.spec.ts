@@ -30,7 +30,7 @@ const tables = declareTables<Tables>({
 });
 const { thing, part, label } = tables;
 
-/** What one event does, so that any order of any changes is generated. */
+/** Changes of one event, so that any order of any changes is generated. */
 type Step =
   | { kind: 'insertThing' | 'putThing'; id: string; owner: string; note: string | null; amount: number }
   | { kind: 'setThing'; id: string; note: string | null; ifOwner: string | undefined }

@@ -4,9 +4,9 @@ import { Below, type AnyRow, type AnyTable, type AnyWhere, type Change, type Cha
 
 /** A row in the course of a batch. */
 interface Held {
-  /** As it was stored before the batch; null: there was none; undefined: unknown, because no change depends on it. */
+  /** Row before the batch; null: there was none; undefined: unknown, because no change depends on it. */
   stored: AnyRow | null | undefined;
-  /** As it is after the changes until now; null: there is none. */
+  /** Row after the changes until now; null: there is none. */
   now: AnyRow | null;
   /** `now` is only stored if there was none. */
   isInsert: boolean;

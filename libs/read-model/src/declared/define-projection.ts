@@ -21,7 +21,7 @@ type EventOf<Aggregates extends readonly AnyAggregate[]> = {
 /** Where an event was stored, and by which request. */
 export interface EventSource {
   tenantId: string;
-  /** What follows the category, and the tenant, in the name of its stream. */
+  /** Part behind the category, and the tenant, in the name of its stream. */
   id: string;
   revision: number;
   eventId: string;
@@ -51,7 +51,7 @@ export interface ProjectionDeclaration<Tables, Aggregates extends readonly AnyAg
 export interface DeclaredProjection<Tables, Event extends DomainEvent> extends SelectiveProjection<Tables> {
   readonly aggregates: readonly AnyAggregate[];
   readonly declared: DeclaredTables<Tables>;
-  /** What an event changes, in order. Of the types, only one of these events. */
+  /** Changes of an event, in order. The types allow only one of these events. */
   changesOf(stored: RecordedEvent<string, unknown>): Change[];
   /** For the types of tests. */
   readonly event?: Event;

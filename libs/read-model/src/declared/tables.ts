@@ -16,7 +16,7 @@ export type AnyRow = Readonly<Record<string, string | number | null>>;
 export type AnyWhere = Readonly<Record<string, string | number | null | Below>>;
 
 /**
- * What an event changes.
+ * Change by an event.
  * - insert: unless a row with this key exists
  * - put: replaces the row with this key, if any
  * - set: of the rows with these values; nothing without one
@@ -32,7 +32,7 @@ export type Change =
 /** In order. */
 export type Changes = Change | readonly Changes[];
 
-/** What statements are made of. */
+/** Parts of a table that statements are made of. */
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly string[];

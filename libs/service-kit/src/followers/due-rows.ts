@@ -23,7 +23,7 @@ export interface DueRows<Row> {
   /** A further condition: a column that is null, or that is not after the same time. */
   also?: { column: keyof Row & string; is: 'null' | 'due' };
   handle(row: Row, term: DueRowsTerm): Promise<RowOutcome>;
-  /** What is done at once for the due rows of a tenant, before each is handled. When it fails, it failed for each. */
+  /** Runs once for the due rows of a tenant, before each is handled. When it fails, it failed for each. */
   prepare?(tenantId: string, rows: readonly Row[]): Promise<void>;
   /** Log messages when a row begins to fail, and of its first success after that. */
   failure: string;

@@ -54,7 +54,7 @@ class Rotation extends KeyRotation {
   }
 }
 
-/** Of tenants a and b: a key whose overlap is over, and a newest one that is a hundred days old. */
+/** Keys of tenants a and b: one whose overlap is over, and a newest one that is a hundred days old. */
 const addKeys = () =>
   db
     .insertInto('webhook_key')

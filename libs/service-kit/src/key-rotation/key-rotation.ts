@@ -24,9 +24,9 @@ export interface RotatedKeys {
 }
 
 export interface KeyRotationOptions extends DueRowsEngines {
-  /** Of the lease and in readiness; permanent. */
+  /** Name of the lease and in readiness; permanent. */
   name: `${ServiceName}.${string}`;
-  /** Of the keys, in the log. */
+  /** Kind of the keys, in the log. */
   kind: string;
   keys: RotatedKeys;
   /** With the one table of {@link publishedKeys}. */

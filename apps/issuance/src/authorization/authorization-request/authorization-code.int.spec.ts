@@ -102,7 +102,7 @@ beforeAll(async () => {
 afterAll(() => service.remove());
 
 const { admin, call: raw } = service;
-/** Of authorization requests, except those of the wallet that most tests use. */
+/** Records of authorization requests, except those of the wallet that most tests use. */
 const requestsAfter = (count: number) =>
   (operations().slice(count) as OperationRecordMessage[]).filter(
     ({ prefix, object }) => ['OPENID_PAR', 'OPENID_AUTHORIZE'].includes(prefix) && object?.id !== walletId,
@@ -521,7 +521,7 @@ describe('an authorization code', () => {
   });
 });
 
-/** Of the session that a code names, as its first event has them. */
+/** Claims of the session that a code names, in the form of its first event. */
 const sealedClaims = async (code: string): Promise<string> => {
   const stream = issuanceSessionStream(TENANT, parseBearerValue(code)!.sessionId);
   const [granted] = await service.engines.events.readStream(stream);
@@ -673,7 +673,7 @@ describe('a pushed authorization request', () => {
       wallet.id = (await admin(createWallet, { body: { name, clientId, redirectUris } })).id;
     });
     afterAll(() => admin(deleteWallet, { params: { id: wallet.id } }));
-    /** Of what `run` does; each is listed as a START and its outcome (ADR 0073). */
+    /** Records of what `run` does; each is listed as a START and its outcome (ADR 0073). */
     const recordsOf = async (count: number, run: () => Promise<unknown>) => {
       const before = operations().length;
       await run();

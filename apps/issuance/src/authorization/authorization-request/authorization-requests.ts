@@ -16,7 +16,7 @@ import { requestedEntries } from './requested-entries.js';
 export interface CheckedRequest {
   parsed: AuthorizationRequest;
   requested: RequestedEntries;
-  /** Of the tenant. */
+  /** Configurations of the tenant. */
   configurations: readonly ActiveConfiguration[];
 }
 

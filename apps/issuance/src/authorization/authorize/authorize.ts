@@ -22,7 +22,7 @@ import { ConsentPages } from './consent-pages.js';
 interface ClassifiedRequest {
   requesting: RequestingClient;
   client: ClientClass;
-  /** Of the query, or pushed. */
+  /** Parameters of the query, or pushed ones. */
   parameters: URLSearchParams;
   /** Id of the pushed request. */
   pushed?: string;

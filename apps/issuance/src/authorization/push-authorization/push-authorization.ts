@@ -39,7 +39,7 @@ export class PushAuthorization {
     const client = await this.clients.prove(call, call.operation, tenant, wallet);
     const { proof, instanceJkt } = client;
     if (instanceJkt !== undefined) record.proveCaller();
-    // What it requests is not stored: it is computed again when the reference is opened.
+    // The requested entries are not stored: they are computed again when the reference is opened.
     const { parsed } = await this.requests.check(form, tenant, wallet);
     if (proof) {
       // RFC 9449 §10.1: a proof binds the code to its key as `dpop_jkt` does.

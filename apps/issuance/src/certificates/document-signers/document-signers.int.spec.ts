@@ -97,7 +97,7 @@ let leases = 0;
 const acquireLease = async (name = `issuance.spec-${++leases}`, holder = 'spec') =>
   (await service.engines.leases.acquire(name, holder, 60_000))!;
 const fenceOf = (lease: Lease) => leaseFence(service.engines.leases, lease);
-/** As the worker does it, under another lease. */
+/** Runs the worker's job under another lease. */
 const runJob = async (isHeld = true) => worker().runJob({ lease: await acquireLease(), isHeld });
 /** A lease of a process that was paused while another one obtained it. */
 const lostLease = async () => {
@@ -316,7 +316,7 @@ describe('document signers of a managed IACA', () => {
     expect([(await signersOf(tenantId)).length, await vaultKeys(tenantId)]).toEqual([2, 3]);
     await renew(await acquireLease());
     expect([(await signersOf(tenantId)).length, await vaultKeys(tenantId)]).toEqual([3, 4]);
-    // That of the second one ended a minute ago.
+    // The key of the second one ended a minute ago.
     service.ahead = 60 * DAY_MS + 3_660_000;
     await waitUntil(async () => (await dueOf(tenantId)).includes('endedKey'), { what: 'the keys to be due' });
     await runJob();
@@ -658,7 +658,7 @@ describe('an unmanaged IACA', () => {
     expect(answer).toEqual({ revoked: true, revocationDate: expect.any(String), crlDue: true });
     expect((await refusal(load(tenantId))).code).toBe('credential_request_denied');
     expect(await vaultKeys(tenantId)).toBe(0);
-    // What GET shows changes nothing.
+    // The members that GET returns change nothing.
     const { active, certificatePem } = await changeSigner(tenantId, signer.id, {
       active: false,
       certificatePem: signer.certificatePem,

@@ -78,7 +78,7 @@ let leases = 0;
 const acquireLease = async (name = `issuance.spec-${++leases}`, holder = 'spec') =>
   (await service.engines.leases.acquire(name, holder, 60_000))!;
 const fenceOf = (lease: Lease) => leaseFence(service.engines.leases, lease);
-/** As the worker does it, under another lease. */
+/** Runs the worker's job under another lease. */
 const runJob = async (isHeld = true) => worker().runJob({ lease: await acquireLease(), isHeld });
 /** A lease of a process that was paused while another one obtained it. */
 const lostLease = async () => {

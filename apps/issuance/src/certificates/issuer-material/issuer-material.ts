@@ -4,7 +4,7 @@ import { eventContext } from '@attestry/service-kit';
 import { EncryptionKeys } from '../encryption-keys/encryption-keys.js';
 import { IssuerSigners } from '../issuer-certificates/issuer-signers.js';
 
-/** What an issuer of any format has from its first configuration on. */
+/** Keys and certificates that an issuer of any format has from its first configuration on. */
 @Injectable()
 export class IssuerMaterial {
   constructor(

@@ -8,9 +8,9 @@ import { endedKeyDueAt } from '../mobile-certificates/destroyed-keys.decisions.j
 import { mobileCertificates } from '../mobile-certificates/mobile-certificates.state.js';
 
 /**
- * What is renewed: the signer of an issuer, a kind of signer of an IACA, the CRL of an IACA. `replacedKey`: the private key of the
- * signer before the newest of an issuer is destroyed. `endedKey`: that of an IACA or of a signer below it. `encryptionKey`: the tenant's key
- * for encrypted requests is made or replaced. `replacedEncryptionKey`: the one before it is destroyed.
+ * Objects of a renewal: the signer of an issuer, a kind of signer of an IACA, the CRL of an IACA. `replacedKey`: the private key of the
+ * signer before the newest of an issuer is destroyed. `endedKey`: that of an IACA or of a signer below it. `encryptionKey`: the tenant's
+ * key for encrypted requests is made or replaced. `replacedEncryptionKey`: the one before it is destroyed.
  */
 export type RenewedKind =
   | 'issuerSigner'

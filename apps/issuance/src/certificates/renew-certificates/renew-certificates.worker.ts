@@ -7,7 +7,7 @@ import { CertificateRenewals } from './certificate-renewals.js';
 import { dueCertificates, type DueCertificate, type DueCertificateTables } from './due-certificates.projection.js';
 
 const NAME = 'issuance.certificate-renewal';
-/** Also the shortest time between two attempts at one of them: what is due is still valid, for a day at least. */
+/** Pause between runs, and the shortest time between two attempts at one of them: what is due is still valid, for a day at least. */
 const PAUSE_MS = 60_000;
 /** Until the signer of a domain that the tenant has lost is due again. */
 const WITHDRAWN_MS = 86_400_000;

@@ -508,7 +508,7 @@ describe('an offer of the authorization code flow with claim sets', () => {
 
   it('is refused with a user who never signed in with the provider [T622]', async () => {
     const { id: created } = await admin(createUser, { body: { claims: { name: 'Zoe' } } });
-    // Also one that began with an offer.
+    // A user who began with an offer is refused too.
     const { userId: begun } = await admin(createPreAuthorizedOffer, { body: { credentials: [pass] } });
     for (const userId of [created, begun])
       for (const body of [{ userId }, { userId, credentials: [pass] }])

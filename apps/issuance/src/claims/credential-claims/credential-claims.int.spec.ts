@@ -292,7 +292,7 @@ describe('claims that linked data cannot express', () => {
     // The user's own.
     const { id: userId } = (await admin(createUser, { body: { claims } })) as { id: string };
     expect(await detailsOf(offer({ credentials: [id], userId, claims: { other: 1 } }))).toEqual(detail(msg));
-    // Those of the offer win.
+    // Claims of the offer win.
     await offer({ credentials: [id], userId, claims: { about: 'plain' } });
     await offer({ credentials: [jwtVc], claims });
   });
@@ -317,7 +317,7 @@ describe('claims that linked data cannot express', () => {
     const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
     const { credentials } = await collect(token, { credential_configuration_id: id, proofs });
     expect(credentials).toMatchObject([{ credential: { credentialSubject: { details: about, name: 'Ada' } } }]);
-    // What cannot be signed at all is denied as before.
+    // Claims that cannot be signed at all are denied as before.
     const faulty = await offerOfBefore({ credentials: [id], userId }, { about: { id: '12345' } });
     const { access_token: another } = await redeem(faulty.code);
     const body = { credential_configuration_id: id, proofs: { jwt: [await prove(makeWalletKey(), await nonceFor())] } };

@@ -16,7 +16,7 @@ const ANY_ALGORITHM: PinnedIssuerKey['algorithm'][] = ['P-256', 'Ed25519'];
 const UNPUBLISHED =
   'is on the verified domain of the tenant, but its DID document was not found there: credentials cannot be verified before it is published';
 
-/** What a new configuration claims of others: its type, and the DID that signs. */
+/** Claims of a new configuration: its type, and the DID that signs. */
 @Injectable()
 export class ConfigurationClaims {
   constructor(

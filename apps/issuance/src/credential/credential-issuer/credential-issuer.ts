@@ -45,7 +45,7 @@ export class CredentialIssuer {
     const signed = await this.signed.sign(order);
     if (signed === 'claimsNotReady') return signed;
     const { credentials, delivered, statuses } = signed;
-    /** Those that no stream can have: none once the events were decided (ADR 0074). */
+    /** Indexes that no stream can have: none once the events were decided (ADR 0074). */
     const unused = [...statuses];
     const keys: KeptKey[] = [];
     try {

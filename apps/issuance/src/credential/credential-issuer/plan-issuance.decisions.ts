@@ -3,10 +3,10 @@ import type { IssuanceSessionEvent } from '../../sessions/issuance-session/issua
 import type { CredentialRecordedData } from '../../sessions/issued-credential/issued-credential.events.js';
 import type { CredentialOrder } from './credential-order.js';
 
-/** What is known once the credentials of an answer are signed. */
+/** Facts once the credentials of an answer are signed. */
 export interface IssuanceFacts {
   order: Pick<CredentialOrder, 'session' | 'configuration' | 'tokenId' | 'now'>;
-  /** Of all credentials of the answer. */
+  /** Id of all credentials of the answer. */
   answerId: string;
   /** How the format signs. */
   profile: CredentialRecordedData['profile'];
@@ -21,7 +21,7 @@ export interface IssuanceFacts {
 
 type CredentialIssued = Extract<IssuanceSessionEvent, { type: 'CredentialIssued' }>;
 
-/** What is stored of an answer. */
+/** Stored data of an answer. */
 export interface IssuancePlan {
   credentialIds: string[];
   /** Events of the session. */

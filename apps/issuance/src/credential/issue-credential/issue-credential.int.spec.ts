@@ -376,7 +376,7 @@ describe('the credential endpoint', () => {
     await publish('m1', webhookSaved, { events: ['OpenIdCredentialIssued'], disabled: false });
     await keeps(true);
     expect((await refusal(start(jwtVc, large))).kind).toBe('invalid');
-    // As in a process that has just started.
+    // A process that has just started reads the same.
     const reactions = undefined as unknown as Reactions;
     const recent = new RecentStates(service.engines.streams, service.engines.clock);
     const elsewhere = new DeliveryInterest(service.engines.streams, reactions, recent);

@@ -8,7 +8,7 @@ import { TenantWallets } from '../../wallets/registered-wallets/tenant-wallets.j
 import type { RegisteredWallet } from '../../wallets/registered-wallets/wallets.events.js';
 import { checkRights, type UnfinishedDeferral } from './check-rights.js';
 
-/** What may have ended while the wallet waited (OID4VCI 1.0 §9.3). */
+/** Rights that may have ended while the wallet waited (OID4VCI 1.0 §9.3). */
 @Injectable()
 export class DeferredRights {
   constructor(

@@ -74,7 +74,7 @@ describe('large linked data', () => {
       'invalid',
       ['claimMappings.claim0 must not have a defaultValue that makes claims have more than 20000 JSON values'],
     ]);
-    // Of several together the shape of a request takes no more.
+    // The shape of a request limits several values together.
     expect(await detailOf(configure('ldp_vc', 'Large', of(many, 'x')))).toEqual([
       'invalid',
       ['claimMappings must have at most 20000 values in total'],
@@ -118,7 +118,7 @@ describe('large linked data', () => {
     delete (format as { check?: unknown }).check;
     const { token } = await start(ldpVc, { claims: list(1000) });
     const [first, second] = [await collectWith(poisoned, 1), await collectWith(token, 1)];
-    // Of the one job alone: others are as slow as the machine.
+    // The deadline is that of the one job alone: others are as slow as the machine.
     const { deadlineMs } = pool as unknown as { deadlineMs: number };
     Object.assign(pool, { deadlineMs: 1500 });
     const endless = refusal(first());

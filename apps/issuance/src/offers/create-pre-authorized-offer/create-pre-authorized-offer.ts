@@ -38,7 +38,7 @@ export class CreatePreAuthorizedOffer {
     const claimSets = nameClaimSets(checked, () => this.ids.uuid());
     const userId = body.userId ?? idFor(context, 'user', this.ids);
     const person = body.userId === undefined ? undefined : await this.people.load(tenantId, userId);
-    // As the credential endpoint merges them, without claim sets.
+    // The credential endpoint merges the claims in the same way, without claim sets.
     const known = person && (await this.people.claimsOf(tenantId, person));
     const entries = await this.entries.resolveEntries(tenantId, checked, {
       ...known,

@@ -42,7 +42,7 @@ export interface OfferOrder {
   userId: string;
   /** The user of that id, where the request names one. */
   person: ActiveUser | undefined;
-  /** Of the session. */
+  /** Claims of the session. */
   claims: Record<string, unknown>;
   claimSets: ClaimSets | undefined;
   /** Claims that are stored of the user. */

@@ -157,7 +157,7 @@ describe('the state of an offer', () => {
       issuedDate: expect.any(String) as string,
       validUntil: expect.any(String) as string,
     };
-    // Also when code and token have expired.
+    // The state stays when code and token have expired.
     for (service.ahead of [0, 3_600_000]) {
       const claimed = await stateOf(made.id);
       expect(claimed).toEqual({ ...shown, state: 'CLAIMED', issuedCredentials: Array(3).fill(credential) });

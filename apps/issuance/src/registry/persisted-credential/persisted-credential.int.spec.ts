@@ -44,7 +44,7 @@ describe('the record of issued credentials', () => {
     persisting = await configure('ldp_vc', 'Kept', { persist: true });
   });
 
-  /** Of one user, a request each. */
+  /** Issues to one user, a request each. */
   const issueTo = async (configurationId: string, proofs = 1, body: Partial<PreAuthorizedOfferRequest> = {}) => {
     const { made, token } = await start(configurationId, body);
     const nonce = await nonceFor();

@@ -60,7 +60,7 @@ const sent = (subject: string) => service.messages.filter((message) => message.s
 const changes = () => sent(credentialStatusChanged.subject);
 const messages = () => sent(recordSubject('record', 'issuance')).map(({ data }) => data as OperationRecord);
 
-// As the DID service: the DIDs of this tenant.
+// Serves for the DID service: the DIDs of this tenant.
 service.answer(checkDid, ({ body: { did } }, tenantId) => ({ exists: did === SENDER && tenantId === ACME }));
 
 beforeAll(async () => {

@@ -152,7 +152,7 @@ describe('a status list of mobile documents', () => {
     expect((await of<PageOf<unknown>>(listDocumentSigners, tenantId)).data).toEqual([]);
     const signer = await of<StatusListSigner>(retrieveStatusListSigner, tenantId, { params: { id: signers[0]!.id } });
     expect(signer).toEqual(signers[0]);
-    // Those of managed IACAs are automatic.
+    // Signers of managed IACAs are automatic.
     const managed = of(createStatusListSigner, tenantId, { body: { iacaId: iaca.id } });
     expect((await refusal(managed)).details).toMatchObject([{ param: 'iacaId' }]);
     const deleted = of(deleteStatusListSigner, tenantId, { params: { id: signer.id } });

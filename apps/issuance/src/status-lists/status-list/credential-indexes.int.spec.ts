@@ -107,7 +107,7 @@ describe('the index of a credential in its status list [T148]', () => {
     const { made, token } = await start(revocable);
     const given = await recordedIndexes();
     const data = { credentialConfigurationId: revocable } as CredentialIssuedData;
-    // As of a store without transactions, while another process reaches the limit of the session.
+    // The store has no transactions, and another process reaches the limit of the session meanwhile.
     replaceCommit(async (unit) => {
       await new Streams(service.engines.events, service.engines.clock, service.engines.ids).runDecision(
         issuanceSession,

@@ -79,7 +79,7 @@ describe('while the tenant has lost the domain of the issuer', () => {
       await published(tenantId, listId, isMasked);
       const { state } = await service.engines.streams.load(issuedCredential, issuedCredentialStream(tenantId, ids[2]!));
       expect(state).toMatchObject({ listed: { status: 'suspended' } });
-      // What is signed under the tenant's own address does not depend on the domain.
+      // Tokens that are signed under the tenant's own address do not depend on the domain.
       expect(statuses(await published(tenantId, firstList(tenantId))).some((status) => status !== 0)).toBe(false);
 
       // A status may change, and is published once the domain is verified again.

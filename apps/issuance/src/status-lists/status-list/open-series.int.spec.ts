@@ -27,7 +27,7 @@ describe('a status list', () => {
 
   describe('that is one too many', () => {
     const limitText = 'A tenant can have at most 1000 open status lists, and this configuration needs another one';
-    /** Of other series of the tenant. */
+    /** Inserts lists of other series of the tenant. */
     const insertLists = (tenantId: string, count: number, more: object = {}) =>
       lists()
         .running.db.insertInto('issuance_status_lists')
@@ -59,7 +59,7 @@ describe('a status list', () => {
       expect((await refusal(update(true))).message).toBe(limitText);
       await update(false);
       expect(await lists().countOpen(tenantId, 2000)).toBe(1000);
-      // Those of the series that is open, and of other tenants, are not affected.
+      // Lists of the series that is open, and of other tenants, are not affected.
       reserved.did = DID;
       await configure(tenantId, { type: 'Third' });
       await configure(newId());

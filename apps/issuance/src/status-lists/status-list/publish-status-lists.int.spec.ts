@@ -453,7 +453,7 @@ describe('a status list', () => {
       const read = (await lists().find(key))!;
       await useList(tenantId);
       await published(tenantId, key.listId, (token) => token !== first);
-      // Of no shard, so that only the test publishes it.
+      // The list is of no shard, so that only the test publishes it.
       const { db } = lists().running;
       const row = { tenant_id: tenantId, list_id: key.listId };
       const update = db.updateTable('issuance_status_lists').where((column) => column.and(row));

@@ -138,7 +138,7 @@ export class PublishStatusLists implements OnApplicationBootstrap, BeforeApplica
     return new Date(this.clock.now().getTime() + ms);
   }
 
-  /** What changed since the list was read leaves it dirty. */
+  /** Changes since the list was read leave it dirty. */
   private async postpone(list: StoredList, pauseMs: number): Promise<void> {
     await this.published.postpone(list, this.after(pauseMs));
     await this.lists.markPublished(list);

@@ -85,7 +85,7 @@ export class SignedLists {
     };
   }
 
-  /** As credentials with Data Integrity proofs name it; the series has the name of the configuration. */
+  /** Name of the key for credentials with Data Integrity proofs; the series has the name of the configuration. */
   private async namedSigner({ tenantId, tokenType, signer }: StoredList): Promise<ListSigner> {
     if (tokenType !== 'bitstring' || signer.kind !== 'pinnedKey') return signer;
     return { ...signer, verificationMethod: await this.proofMethods.find(tenantId, signer.verificationMethod) };

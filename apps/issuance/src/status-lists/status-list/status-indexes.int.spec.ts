@@ -27,7 +27,7 @@ describe('indexes', () => {
     const listIds = new Set<string>();
     let given = 0;
     for (let round = 0; round < 4; round++) {
-      // What processes of an earlier round have claimed and not used is wasted.
+      // Indexes that processes of an earlier round have claimed and not used are wasted.
       const processes = [replica(), replica(), replica()];
       const wanted = processes.flatMap((process) =>
         Array.from({ length: 60 }, (_, n) => process.allocate(tenantOf(tenantId), series, 1 + (n % 10))),

@@ -1,4 +1,4 @@
-// What the specs of status lists share: the service, its series and lists, and credentials that refer to them.
+// Common to the specs of status lists: the service, its series and lists, and credentials that refer to them.
 import { gunzipSync, inflateSync } from 'node:zlib';
 import {
   compactRevocationLists,
@@ -35,7 +35,7 @@ import { StatusIndexes } from './status-indexes.js';
 import { StatusListsReadModel } from './status-lists.read-model.js';
 
 export const DID = 'did:web:acme.example';
-/** That dids reserves. */
+/** DID and key that dids reserves. */
 export const reserved = { did: DID, keyId: '' };
 
 let ids = 0;
@@ -135,7 +135,7 @@ export const lists = () => service.get(StatusListsReadModel);
 export const tokens = () => service.get(PublishedListsReadModel);
 export const publisher = () => service.get(PublishStatusLists);
 export const event = (tenantId: string) => serviceContext('issuance.spec', tenantId);
-/** What the holder of the shard's lease does each second; it may be doing so. */
+/** The holder of the shard's lease does this each second; it may be doing so. */
 const publishNow = (listId: string): Promise<unknown> =>
   publisher()
     .publishShard(shardOf(listId), { isHeld: true })

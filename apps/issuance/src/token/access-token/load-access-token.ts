@@ -64,8 +64,8 @@ const loaderOf =
 export const loadAccessToken = loaderOf(false);
 
 /**
- * Also one that has expired, at the endpoints for what follows a credential request (OID4VCI 1.0 §9, §11): each decides what its end means.
- * The session is as stored now.
+ * Loads an expired token too, at the endpoints for what follows a credential request (OID4VCI 1.0 §9, §11): each decides what its end
+ * means. The session is as stored now.
  */
 export const loadAccessTokenOfAnyAge = loaderOf(true);
 

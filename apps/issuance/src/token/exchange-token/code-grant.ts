@@ -69,7 +69,7 @@ export class CodeGrant {
       issuanceSession,
       stream,
       loaded,
-      // Of two concurrent redemptions of one code, the second conflicts and then finds a redeemed session.
+      // The second of two concurrent redemptions of one code conflicts, and then finds a redeemed session.
       (current) => {
         const decided = exchangeCode(current, wanted, factsOf(current));
         const outcome = outcomeOf(decided);

@@ -19,7 +19,7 @@ export interface PresentedRefreshToken extends NamedFamily {
 }
 type Grant = PresentedCode | PresentedRefreshToken;
 
-/** What the code or refresh token names: from here on the call is recorded. @throws AppError 400 */
+/** Session that the code or refresh token names: from here on the call is recorded. @throws AppError 400 */
 export const loadGrant = async (
   { wanted, tenant, record }: WalletCall & { wanted: TokenRequest | RefreshTokenRequest },
   { streams, macs }: Pick<WalletEngines, 'streams' | 'macs'>,

@@ -34,7 +34,7 @@ export class OfferedUsers {
     return state;
   }
 
-  /** What is stored of the user. @throws AppError 400 */
+  /** Stored claims of the user. @throws AppError 400 */
   async claimsOf(tenantId: string, person: ActiveUser): Promise<UserObject> {
     const shown = await this.claims.viewOf(tenantId, person);
     if (isErased(shown)) throw noSuchUser(person.id);

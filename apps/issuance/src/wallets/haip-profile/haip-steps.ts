@@ -6,13 +6,13 @@ import { checkHaipSession, checkHaipTokenRequest, type HaipTokenRequest } from '
 
 type Used = Pick<WalletEngines, 'haip'>;
 
-/** Of a call with an access token. */
+/** Rules for a call with an access token. */
 export const haipSession = (
   { tenant, session, wallet }: WalletCall & { session: RedeemedSession; wallet?: RegisteredWallet },
   { haip }: Used,
 ): Promise<void> => haip.enforce(tenant.id, () => checkHaipSession(session, wallet));
 
-/** Of a token request. */
+/** Rules for a token request. */
 export const haipTokenRequest = (
   { tenant, wanted, client }: WalletCall & { wanted: HaipTokenRequest; client: WalletClient },
   { haip }: Used,

@@ -18,7 +18,7 @@ export interface WalletClient {
   proof?: DpopProof;
   /** Thumbprint of the key that the wallet's provider attests. */
   instanceJkt?: string;
-  /** What the proofs of the request spend. */
+  /** Values that the proofs of the request spend. */
   spends: SingleUseValue[];
   /** The refusal when one of them was used before. */
   used(): AppError;

@@ -37,7 +37,7 @@ export interface WalletEngines {
  */
 export type WalletStep = (call: never, engines: WalletEngines) => unknown;
 
-/** What is known after the steps; never where one of them needs what no step before it adds. */
+/** Members after the steps; never where one of them needs what no step before it adds. */
 export type After<Steps extends readonly WalletStep[], Known = WalletCall> = Steps extends readonly [
   (call: infer Needs, engines: never) => infer Found,
   ...infer Rest extends WalletStep[],

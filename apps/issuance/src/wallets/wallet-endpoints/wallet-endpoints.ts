@@ -10,7 +10,7 @@ import { WalletClients } from '../wallet-clients/wallet-clients.js';
 import { WalletRecords } from '../wallet-record/wallet-records.js';
 import type { After, WalletCall, WalletEngines, WalletStep } from './wallet-call.js';
 
-/** What an endpoint does after its steps. */
+/** Work of an endpoint after its steps. */
 interface Endpoint<Call, Answer> {
   answer(call: Call): Promise<Answer | HttpAnswer>;
 }
@@ -63,7 +63,7 @@ export class WalletEndpoints implements WalletEngines {
   /** A proof is used once, also by a request that is refused. @throws AppError instead of the refusal */
   private async beforeRefusal({ confirm, spending }: WalletCall): Promise<void> {
     await confirm?.();
-    // Of values that were spent together, this tells which one was used before.
+    // Values were spent together: this finds out whether the proof was used before.
     if (spending && !(await spending.spendAlways())) throw proofUsedAtResource();
   }
 }

@@ -39,7 +39,7 @@ export interface WalletRecord {
   proveCaller(): void;
   /** Ids for the metadata of the record, known before the append. */
   addMetadata(metadata: Record<string, unknown>): void;
-  /** What the decided event refuses, if anything; a decision may be made several times. */
+  /** Refusal by the decided event, if any; a decision may be made several times. */
   setRefusal(refusal: AppError | undefined): void;
   /** START, once the caller has proved who it is, for effects outside the append: acknowledged before the first of them. @throws AppError 503 */
   start(): Promise<void>;
@@ -73,7 +73,7 @@ export class WalletRecords {
     let isNamed = false;
     let isStarted = false;
     let isProven = false;
-    /** Of a record without an object. */
+    /** Client of a record without an object. */
     let client: string | undefined;
     const addMetadata = (more: Record<string, unknown>): void => {
       Object.assign(metadata, more);
