@@ -78,6 +78,7 @@ export class DeclaredTable<Row> implements AnyTable {
   }
 
   set(where: Where<Row>, values: Partial<Row>): Change {
+    if (this.key.some((column) => column in values)) throw new Error(`${this.name}: the key of a row does not change`);
     return { kind: 'set', table: this, where: where as AnyWhere, values: values as AnyRow };
   }
 
