@@ -13,9 +13,9 @@ export { countFitting, countFittingEntries, PAGE_SIZE, storedBytes } from './pag
 export { createTable } from './create-table.js';
 export { insertRows, putRows } from './insert-rows.js';
 export { defineProjection, nothing } from './declared/define-projection.js';
-export type { DeclaredProjection, EventSource, ProjectionDeclaration } from './declared/define-projection.js';
-export { Below, below, declareTables } from './declared/tables.js';
-export type { Change, Changes, DeclaredTable, DeclaredTables } from './declared/tables.js';
+export type { DeclaredProjection, EventSource } from './declared/define-projection.js';
+export { below, declareTables } from './declared/tables.js';
+export type { Change, Changes, DeclaredTables } from './declared/tables.js';
 export { purgedTenant, type PurgedTenantEvent } from './declared/purged-tenant.js';
 export { migrate } from './migrate.js';
 export type { Migration } from './migrate.js';

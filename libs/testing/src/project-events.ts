@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { anEvent, type DomainEvent, type RecordedEvent } from '@attestry/event-store';
-import type { Change, DeclaredProjection, EventSource } from '@attestry/read-model';
+import type { Change, Changes, DeclaredProjection, EventSource } from '@attestry/read-model';
 
 type Row = Record<string, string | number | null>;
 
@@ -56,12 +56,12 @@ export class RowsInMemory {
         return;
       case 'with': {
         const found = rows.find((row) => isFound(row, change.where));
-        if (found) this.applyAll(change.then({ ...found } as never));
+        if (found) this.applyAll(change.changes ?? change.then!({ ...found } as never));
       }
     }
   }
 
-  applyAll(changes: ReturnType<Extract<Change, { kind: 'with' }>['then']>): void {
+  applyAll(changes: Changes): void {
     if ('kind' in changes) this.apply(changes);
     else for (const change of changes) this.applyAll(change);
   }

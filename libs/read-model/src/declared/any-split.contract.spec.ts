@@ -72,9 +72,7 @@ const changesOf = (step: Step, tenant_id: string): Changes => {
     case 'putPart': {
       const row = { tenant_id, thing_id: step.thing, id: step.id, text: step.text };
       // A part is not made without its thing.
-      return thing.with({ id: step.thing, tenant_id }, () =>
-        step.kind === 'putPart' ? part.put(row) : part.insert(row),
-      );
+      return thing.ifExists({ id: step.thing, tenant_id }, step.kind === 'putPart' ? part.put(row) : part.insert(row));
     }
     case 'setParts':
       return part.set({ tenant_id, thing_id: step.thing }, { text: step.text });
@@ -90,7 +88,7 @@ const changesOf = (step: Step, tenant_id: string): Changes => {
       return label.remove({ tenant_id, id: step.id });
     case 'nameThing':
       return [
-        label.with({ tenant_id, id: step.id }, () => [
+        label.ifExists({ tenant_id, id: step.id }, [
           thing.put({ tenant_id, id: step.id, owner: 'named', note: null, amount: 0, rest: null }),
           part.remove({ tenant_id, thing_id: step.id }),
         ]),

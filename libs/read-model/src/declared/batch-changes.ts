@@ -9,7 +9,9 @@ interface Held {
   /** Row after the changes until now; null: there is none. */
   now: AnyRow | null;
   /** `now` is only stored if there was none. */
-  isInsert: boolean;
+  isInsert?: boolean;
+  /** Of a row that was stored, only the key was read. */
+  isPartial?: boolean;
   key: AnyRow;
 }
 
@@ -19,12 +21,17 @@ const isMatch = (row: AnyRow, where: AnyWhere): boolean =>
     return value instanceof Below ? typeof actual === 'string' && actual < value.text : actual === value;
   });
 
-const keyOf = ({ key }: AnyTable, values: AnyWhere | AnyRow): AnyRow =>
-  Object.fromEntries(key.map((column) => [column, values[column]])) as AnyRow;
 const nameOf = ({ key }: AnyTable, values: AnyWhere | AnyRow): string => key.map((column) => values[column]).join('\0');
 const namesRow = ({ key }: AnyTable, where: AnyWhere): boolean =>
   key.every((column) => column in where && !(where[column] instanceof Below));
 const hasKeyOnly = ({ key }: AnyTable, where: AnyWhere): boolean => Object.keys(where).length === key.length;
+
+/** Whether more than the existence of a row has to be known. */
+const readsRow = (change: Change): boolean =>
+  !('row' in change) && (!hasKeyOnly(change.table, change.where) || (change.kind === 'with' && !!change.then));
+/** Whether a row has to be read before a change, as others left it. */
+const isUnread = (held: Held | undefined, change: Change): boolean =>
+  !held || !!held.isInsert || (!!held.isPartial && !!held.now && readsRow(change));
 
 export const flatten = (changes: Changes): Change[] => ('kind' in changes ? [changes] : changes.flatMap(flatten));
 
@@ -63,8 +70,8 @@ export class BatchChanges {
         const held = rows.get(name);
         const isInsert = change.kind === 'insert';
         if (!held) rows.set(name, { stored: undefined, now: row, isInsert, key: row });
-        else if (!isInsert) Object.assign(held, { now: row, isInsert });
-        else held.now ??= row;
+        else if (isInsert) held.now ??= row;
+        else Object.assign(held, { now: row, isInsert, isPartial: false });
         return undefined;
       }
       case 'remove':
@@ -73,7 +80,7 @@ export class BatchChanges {
           const name = nameOf(table, change.where);
           const held = rows.get(name);
           if (held) Object.assign(held, { now: null, isInsert: false });
-          else rows.set(name, { stored: undefined, now: null, isInsert: false, key: keyOf(table, change.where) });
+          else rows.set(name, { stored: undefined, now: null, key: change.where as AnyRow });
           return undefined;
         }
         return this.changeOne(change, at);
@@ -87,9 +94,9 @@ export class BatchChanges {
   private changeOne(change: Exclude<Change, { row: AnyRow }>, at: number): Promise<void> | undefined {
     const { table, where } = change;
     const held = this.rowsOf(table).get(nameOf(table, where));
-    if (!held || held.isInsert) return this.load(table, where, at).then(() => this.changeOne(change, at));
+    if (!held || isUnread(held, change)) return this.load(change, at).then(() => this.changeOne(change, at));
     if (!held.now || !isMatch(held.now, where)) return undefined;
-    if (change.kind === 'with') return this.applyNested(flatten(change.then(held.now as never)), at);
+    if (change.kind === 'with') return this.applyNested(flatten(change.changes ?? change.then!(held.now as never)), at);
     held.now = change.kind === 'set' ? { ...held.now, ...change.values } : null;
     return undefined;
   }
@@ -105,24 +112,29 @@ export class BatchChanges {
   }
 
   /** Reads a row, and those on which the following changes of the table depend. */
-  private async load(table: AnyTable, where: AnyWhere, at: number): Promise<void> {
+  private async load(first: Exclude<Change, { row: AnyRow }>, at: number): Promise<void> {
+    const { table } = first;
     const rows = this.rowsOf(table);
-    const keys = new Map([[nameOf(table, where), keyOf(table, where)]]);
+    const keys = new Map([[nameOf(table, first.where), first.where as AnyRow]]);
+    let isPartial = !readsRow(first);
     for (let next = at; next < this.changes.length; next++) {
       const change = this.changes[next]!;
       if (change.table !== table || 'row' in change) continue;
       if (!namesRow(table, change.where)) break;
       const name = nameOf(table, change.where);
-      const held = rows.get(name);
-      const depends = change.kind !== 'remove' || !hasKeyOnly(table, change.where);
-      if (depends && (!held || held.isInsert)) keys.set(name, keyOf(table, change.where));
+      if ((change.kind === 'remove' && !readsRow(change)) || !isUnread(rows.get(name), change)) continue;
+      keys.set(name, change.where as AnyRow);
+      isPartial &&= !readsRow(change);
     }
+    const columns = isPartial ? table.key : table.columns;
     const stored = new Map(
-      (await selectRows(this.trx, table, [...keys.values()])).map((row) => [nameOf(table, row), row]),
+      (await selectRows(this.trx, table, columns, [...keys.values()])).map((row) => [nameOf(table, row), row]),
     );
     for (const [name, key] of keys) {
-      const row = stored.get(name) ?? null;
-      rows.set(name, { stored: row, now: row ?? rows.get(name)?.now ?? null, isInsert: false, key });
+      const [held, row] = [rows.get(name), stored.get(name) ?? null];
+      // What was set of a row of which only the key was read stays set.
+      const now = held?.isInsert ? (row ?? held.now) : row && { ...row, ...held?.now };
+      rows.set(name, { stored: row, now, isPartial: isPartial && row !== null, key });
     }
   }
 

@@ -154,7 +154,8 @@ describe('defineProjection', () => {
     expect(listening.changesOf(unread)).toEqual([]);
   });
 
-  it('refuses a row without its key, and tables without the tenant', () => {
+  it('refuses a row without its key, a change of the key, and tables without the tenant', () => {
+    expect(() => thing.set({ kind: 'a' }, { id: 'x' })).toThrow('thing: the key of a row does not change');
     expect(() => thing.with({ tenant_id: 't1' }, nothing)).toThrow('all columns of its key, also id');
     const { other } = declareTables<{ other: { id: string } }>({ other: { text: ['id'], primaryKey: ['id'] } });
     expect(() =>

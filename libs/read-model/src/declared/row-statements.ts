@@ -38,11 +38,16 @@ const hasKey = ({ key }: KeyedTable, sent: SentRows) =>
     sql` and `,
   );
 
-/** The rows that exist of these keys. */
-export const selectRows = async (trx: Trx, table: KeyedTable, keys: readonly AnyRow[]): Promise<AnyRow[]> => {
+/** Some columns of the rows that exist of these keys. */
+export const selectRows = async (
+  trx: Trx,
+  table: KeyedTable,
+  columns: readonly string[],
+  keys: readonly AnyRow[],
+): Promise<AnyRow[]> => {
   const sent = send(trx, table, table.key, keys);
   // SQLite takes a cross join in this order: it looks up each key, whatever it expects of the table.
-  const { rows } = await sql<AnyRow>`select ${sql.join(table.columns.map((column) => sql.ref(`r.${column}`)))}
+  const { rows } = await sql<AnyRow>`select ${sql.join(columns.map((column) => sql.ref(`r.${column}`)))}
     from ${sent.rows} cross join ${sql.table(table.name)} as r where ${hasKey(table, sent)}`.execute(trx);
   return rows;
 };

@@ -27,7 +27,14 @@ export type Change =
   | { readonly kind: 'insert' | 'put'; readonly table: AnyTable; readonly row: AnyRow }
   | { readonly kind: 'set'; readonly table: AnyTable; readonly where: AnyWhere; readonly values: AnyRow }
   | { readonly kind: 'remove'; readonly table: AnyTable; readonly where: AnyWhere }
-  | { readonly kind: 'with'; readonly table: AnyTable; readonly where: AnyWhere; then(row: never): Changes };
+  | {
+      readonly kind: 'with';
+      readonly table: AnyTable;
+      readonly where: AnyWhere;
+      /** Absent: `changes` do not depend on its values. */
+      readonly then?: (row: never) => Changes;
+      readonly changes?: Changes;
+    };
 
 /** In order. */
 export type Changes = Change | readonly Changes[];
@@ -78,6 +85,7 @@ export class DeclaredTable<Row> implements AnyTable {
   }
 
   set(where: Where<Row>, values: Partial<Row>): Change {
+    if (this.key.some((column) => column in values)) throw new Error(`${this.name}: the key of a row does not change`);
     return { kind: 'set', table: this, where: where as AnyWhere, values: values as AnyRow };
   }
 
@@ -87,10 +95,19 @@ export class DeclaredTable<Row> implements AnyTable {
 
   /** Changes that depend on a row. Columns beside those of the key are a condition on it. */
   with(where: Where<Row>, then: (row: Row) => Changes): Change {
+    return { kind: 'with', table: this, where: this.naming(where), then };
+  }
+
+  /** Changes that are made if a row exists, whose other values are then not read. */
+  ifExists(where: Where<Row>, changes: Changes): Change {
+    return { kind: 'with', table: this, where: this.naming(where), changes };
+  }
+
+  private naming(where: Where<Row>): AnyWhere {
     const missing = this.key.filter((column) => !(column in where));
     if (missing.length)
       throw new Error(`${this.name}: a row is named by all columns of its key, also ${missing.join()}`);
-    return { kind: 'with', table: this, where: where as AnyWhere, then };
+    return where as AnyWhere;
   }
 }
 

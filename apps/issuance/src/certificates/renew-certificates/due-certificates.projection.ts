@@ -80,7 +80,8 @@ export const dueCertificates = defineProjection({
     EncryptionKeyDestroyed: ({ data }, source) => remove(source, ['replacedEncryptionKey'], data.keyId),
     IssuerSignerCreated: ({ data }, source) => [
       // It replaces another one if its issuer has one.
-      certificates.with(keyOf(source, 'issuerSigner', data.issuer), () =>
+      certificates.ifExists(
+        keyOf(source, 'issuerSigner', data.issuer),
         put(source, 'replacedKey', data.issuer, replacedKeyDueAt(data).toISOString()),
       ),
       put(source, 'issuerSigner', data.issuer, data.dueAt),

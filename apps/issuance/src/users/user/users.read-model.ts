@@ -132,7 +132,8 @@ export const users = defineProjection({
       userId === undefined ? [] : session(source, offerId, userId, storedClaimSets ?? sealedClaimSets),
     // One of a deleted user is not written.
     CredentialIssued: ({ data }, source) =>
-      persons.with({ id: data.userId, tenant_id: source.tenantId }, () =>
+      persons.ifExists(
+        { id: data.userId, tenant_id: source.tenantId },
         credentials.insert({
           ...credentialKey(data, source),
           configuration_id: data.credentialConfigurationId,
