@@ -18,7 +18,6 @@ import {
   oauthError,
   pushAuthorization,
   recordSubject,
-  reserveIssuerKey,
   retrieveBrand,
   retrieveAuthorizationServerMetadata,
   retrieveUser,
@@ -35,7 +34,7 @@ import {
   type User,
 } from '@attestry/contracts';
 import { jest } from '@jest/globals';
-import { encodeDidKey, encodeMultikey, isErased } from '@attestry/keys';
+import { isErased } from '@attestry/keys';
 import { continuationOf, CustomerIaca, parseConsentPage, waitUntil } from '@attestry/testing';
 import { IssuanceUnderTest } from '@attestry/testing/services';
 import { decodeJwt, SignJWT, type JWK } from 'jose';
@@ -74,17 +73,6 @@ service.answer(completeSignIn, ({ body: { query, providerId } }) => {
   expect(providerId).toBe(PROVIDER);
   return { url: 'https://login.example', ...person };
 });
-service.answer(reserveIssuerKey, async () => {
-  const { keyId, publicJwk } = await service.engines.vault.signingKeys.ensureSigningKey(TENANT, 'did', 'P-256');
-  const did = encodeDidKey(publicJwk);
-  return {
-    did,
-    verificationMethod: `${did}#${encodeMultikey(publicJwk)}`,
-    kmsKeyId: keyId,
-    algorithm: 'P-256' as const,
-  };
-});
-
 beforeAll(async () => {
   await service.open();
   const body = {

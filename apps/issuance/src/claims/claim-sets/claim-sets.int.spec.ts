@@ -22,7 +22,6 @@ import {
   jwtVcConfigurations,
   listUsers,
   recordSubject,
-  reserveIssuerKey,
   type AccessTokenResponse,
   type HttpAnswer,
   type NonceResponse,
@@ -32,7 +31,7 @@ import {
   type User,
 } from '@attestry/contracts';
 import { readEvent } from '@attestry/event-store';
-import { encodeDidKey, encodeMultikey, isErased } from '@attestry/keys';
+import { isErased } from '@attestry/keys';
 import { waitUntil } from '@attestry/testing';
 import { IssuanceUnderTest, refusal } from '@attestry/testing/services';
 import { SignJWT, type JWK } from 'jose';
@@ -68,17 +67,6 @@ service.answer(completeSignIn, ({ body: { query, mappedClaims: mapped } }) => {
   const claims = { name: 'Zoe', degree: 'of the provider' };
   return { url: 'https://login.example', subjectId, claims, claimsToPersist: [] };
 });
-service.answer(reserveIssuerKey, async () => {
-  const { keyId, publicJwk } = await service.engines.vault.signingKeys.ensureSigningKey(TENANT, 'did', 'P-256');
-  const did = encodeDidKey(publicJwk);
-  return {
-    did,
-    verificationMethod: `${did}#${encodeMultikey(publicJwk)}`,
-    kmsKeyId: keyId,
-    algorithm: 'P-256' as const,
-  };
-});
-
 beforeAll(async () => {
   await service.open();
   const create = async (type: string, tenantId = TENANT) => {
