@@ -294,6 +294,7 @@ const attestry = {
     'stay-in-package': stayInPackage,
     'use-cases-apart': useCasesApart,
     'formats-apart': formatsApart,
+    'few-collaborators': fewCollaborators,
     'comment-subject': commentSubject,
   },
 };
@@ -322,17 +323,6 @@ export default tseslint.config(
   {
     files: ['{libs,apps}/*/src/**/*.ts', 'bench/**/*.ts', 'deploy/**/*.ts'],
     extends: [tseslint.configs.recommended],
-    plugins: {
-      '@nx': nx,
-      attestry: {
-        rules: {
-          'stay-in-package': stayInPackage,
-          'use-cases-apart': useCasesApart,
-          'formats-apart': formatsApart,
-          'few-collaborators': fewCollaborators,
-        },
-      },
-    },
     plugins: { '@nx': nx, attestry },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
