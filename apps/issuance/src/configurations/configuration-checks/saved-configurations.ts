@@ -18,6 +18,7 @@ import {
   credentialConfigurationStream,
   type CredentialConfigurationState,
 } from '../../settings/credential-configuration/credential-configuration.state.js';
+import { Formats } from '../../formats/formats.js';
 import { PublishedConfigurations } from '../../settings/credential-configuration/published-configurations.js';
 import type { ListSeries } from '../../status-lists/status-list/list-series.js';
 import { StatusIndexes } from '../../status-lists/status-list/status-indexes.js';
@@ -34,6 +35,7 @@ export class SavedConfigurations {
     private readonly names: IssuerNames,
     private readonly configurations: ConfigurationsReadModel,
     private readonly published: PublishedConfigurations,
+    private readonly formats: Formats,
   ) {}
 
   /**
@@ -99,7 +101,7 @@ export class SavedConfigurations {
     if (series) await this.statusIndexes.openSeries(tenant, series);
     await this.configurations.running.ownWrite(position);
     const saved = activeConfiguration(state, module.format);
-    const ofProofs = attestationWarnings(module, saved, await this.published.listActive(tenant.id));
+    const ofProofs = attestationWarnings(this.formats.byName, saved, await this.published.listActive(tenant.id));
     const warnings = [...ofKey, ...ofProofs];
     return { ...module.recordOf(saved), ...(warnings.length > 0 && { warnings }) };
   }
