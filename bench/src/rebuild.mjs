@@ -53,7 +53,7 @@ const HISTORIES = {
       return [
         `issuanceSession-${TENANT}+${sessionId}`,
         [
-          'OfferCreated',
+          'PreAuthorizedOfferCreated',
           {
             ...{ sessionId, issuer, binding: 'none', userId, entries, code: grant, createdAt: time(n) },
             origin: { kind: 'preAuthorizedOffer', sealedDocument: 's'.repeat(600) },

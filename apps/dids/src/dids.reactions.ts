@@ -36,7 +36,7 @@ export class DidsReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    recordPurgedTenants('dids.forgotten-tenants', this.reactions, this.streams);
+    recordPurgedTenants('dids.purged-tenants', this.reactions, this.streams);
     this.reactions.publishFacts('dids', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'dids.finish-deletions',

@@ -238,7 +238,10 @@ describe(`kill -9 under load (CRASH_SEED=${SEED} CRASH_KILLS=${KILLS})`, () => {
     // Users that began with an offer have an event of their own only after a change (ADR 0071).
     const users = new Set(
       domain
-        .filter(({ type, data }) => type === 'UserCreated' || (type === 'OfferCreated' && data['newUser'] === true))
+        .filter(
+          ({ type, data }) =>
+            type === 'UserCreated' || (type === 'PreAuthorizedOfferCreated' && data['newUser'] === true),
+        )
         .map(({ data }) => data['userId']),
     );
     for (const { type, data } of domain)

@@ -120,6 +120,12 @@ export class EachFormat {
     return new EachFormat(tenant, certificatePem);
   }
 
+  /** Formats of a tenant that was prepared before. */
+  static async of(tenant: TenantUnderTest): Promise<EachFormat> {
+    const { data } = expectStatus(await tenant.api.iacas.list(), 200);
+    return new EachFormat(tenant, data.find(({ active }) => active)!.certificatePem);
+  }
+
   async configure(type: string, mappings: Mappings, elementType?: 'number'): Promise<Configurations> {
     const ids = new Map<string, string>();
     for (const [format, { profile, configurationOf }] of Object.entries(FORMATS)) {

@@ -148,7 +148,7 @@ const describeGaps = (
         const offers = async () =>
           typesOf(await rowsOf({})).filter((type) => type.startsWith('OPENID_PRE_AUTHORIZED_OFFER_CREATE')).length;
         const before = await offers();
-        await killAtGap(platform, { gap, event: 'OfferCreated' });
+        await killAtGap(platform, { gap, event: 'PreAuthorizedOfferCreated' });
         await dies(create('lost'));
         expect(expectStatus(await tenant.api.users.retrieve(userId), 200).claims).toEqual({ note: 'lost' });
         // A success is listed for an offer that exists, and for no other (ADR 0074).
@@ -172,7 +172,7 @@ const describeGaps = (
             body,
             headers: { 'Idempotency-Key': key },
           });
-        await killAtGap(platform, { gap, event: 'OfferCreated' });
+        await killAtGap(platform, { gap, event: 'PreAuthorizedOfferCreated' });
         await dies(create());
         let answer = await create();
         await waitUntil(async () => (answer.status === 409 ? ((answer = await create()), false) : true));

@@ -2,10 +2,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
-import type { AnalyticsEvent, ClientCredentials, UserCredential } from '@attestry/contracts';
 import {
-  clientToken,
   connectManagement,
   expectStatus,
   findPostgres,
@@ -15,254 +14,275 @@ import {
   repository,
   skipSuite,
   startPlatformProcess,
-  TenantApi,
   waitUntil,
-  type Answer,
   type ManagementApi,
   type PlatformProcess,
   type TenantUnderTest,
 } from '@attestry/testing';
-import { command } from './commands.js';
-import { issue } from './journey.js';
+import { command, postgresTool } from './commands.js';
+import { EachFormat, inEachFormat } from './each-format.js';
+import {
+  allEntries,
+  configurationsOf,
+  KEPT,
+  listsOf,
+  tenantOn,
+  type Recorded,
+  type RecordedTenant,
+} from './upgrade/history.js';
 
-/** A data folder that the platform made at commit 9519c29, and what that platform then answered. */
-const FIXTURE = join(repository, 'apps/e2e/fixtures/data-9519c29');
+/** Data of each release, recorded by `upgrade/record-release.ts` of its commit. */
+const FIXTURES = join(repository, 'apps/e2e/fixtures');
+const RELEASES = ['0.2.0'];
 
-interface Recorded {
-  /** In the hosts of the tenants, which are in what is stored. */
-  port: number;
-  secrets: Record<'MASTER_KEY' | 'MANAGEMENT_CLIENT_ID' | 'MANAGEMENT_CLIENT_SECRET', string>;
-  tenants: RecordedTenant[];
-  listed: { id: string }[];
-}
-interface RecordedTenant {
-  name: string;
-  id: string;
-  client: ClientCredentials;
-  issuer: { jwtVc: string; webSemantic: string };
-  /** User with claims. */
-  kept: string;
-  /** Deleted user. */
-  gone: string;
-  /** User who collected a credential. */
-  issuedUser: string;
-  webhookId?: string;
-  /** Newest first, as the lists of the following members were. */
-  events: AnalyticsEvent[];
-  managementEvents: AnalyticsEvent[];
-  dids: object[];
-  jwtVc: object[];
-  webSemantic: object[];
-  webhooks: object[];
-  attempts: object[];
-  credentials: object[];
-  clients: { permissions: string[] }[];
-}
-interface Page {
-  data: unknown[];
-  nextCursor?: string;
-}
-
-const all = async (list: (query: { limit: number; cursor?: string }) => Promise<Answer<Page>>): Promise<unknown[]> => {
-  const found: unknown[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = expectStatus(await list({ limit: 20, ...(cursor !== undefined && { cursor }) }), 200);
-    found.push(...page.data);
-    if (page.nextCursor === undefined) return found;
-    cursor = page.nextCursor;
-  }
-};
-
-const unpack = async (to: string): Promise<void> => {
-  await mkdir(to);
-  for (const name of await readdir(FIXTURE)) {
-    if (!name.endsWith('.gz')) continue;
-    const bytes = gunzipSync(await readFile(join(FIXTURE, name)));
-    await writeFile(join(to, name.slice(0, -'.gz'.length)), bytes);
-  }
+const unpacked = async (file: string): Promise<Buffer> => gunzipSync(await readFile(`${file}.gz`));
+const unpack = async (fixture: string, to: string): Promise<void> => {
+  await mkdir(to, { mode: 0o700 });
+  for (const name of await readdir(fixture))
+    if (/\.db(-wal)?\.gz$/.test(name))
+      await writeFile(
+        join(to, name.slice(0, -'.gz'.length)),
+        await unpacked(join(fixture, name.slice(0, -'.gz'.length))),
+      );
 };
 
 const programs = findPostgres();
 if (!programs) skipSuite('upgrading to PostgreSQL', 'PostgreSQL is not installed (Debian: apt install postgresql)');
 
-describe('a data folder of an earlier version', () => {
-  let recorded: Recorded;
-  let folder: string;
-  let platform: PlatformProcess;
-  let management: ManagementApi;
-  let postgres: PostgresServer | undefined;
-  const tenants = new Map<string, TenantUnderTest>();
+/** A platform with the data of a release. */
+class Upgraded {
+  platform!: PlatformProcess;
+  management!: ManagementApi;
+  readonly tenants = new Map<string, TenantUnderTest>();
 
-  const start = async (dataDir: string, settings: Record<string, string> = {}): Promise<PlatformProcess> => {
-    const kept = { PORT: String(recorded.port), OPERATION_EVENTS_DAYS: '36500' };
-    const env = { ...recorded.secrets, ...kept, ...settings };
-    const started = await startPlatformProcess({ dataDir, env, startTimeoutMs: PLATFORM_START_MS });
-    await waitUntil(async () => (await hostFetch(`${started.ready.management}/health/ready`)).status === 200, {
-      what: '/health/ready',
+  constructor(readonly recorded: Recorded) {}
+
+  async start(dataDir: string, settings: Record<string, string> = {}): Promise<void> {
+    const { port, secrets, tenants } = this.recorded;
+    const env = { ...secrets, PORT: String(port), OPERATION_EVENTS_DAYS: '36500', ...settings };
+    this.platform = await startPlatformProcess({ dataDir, env, startTimeoutMs: PLATFORM_START_MS });
+    const readiness = async () => (await hostFetch(`${this.platform.ready.management}/health/ready`)).status === 200;
+    await waitUntil(readiness, { what: '/health/ready' });
+    this.management = await connectManagement(this.platform, {
+      client_id: secrets.MANAGEMENT_CLIENT_ID,
+      client_secret: secrets.MANAGEMENT_CLIENT_SECRET,
     });
-    return started;
-  };
-  const connect = async () => {
-    const { MANAGEMENT_CLIENT_ID, MANAGEMENT_CLIENT_SECRET } = recorded.secrets;
-    const credentials = { client_id: MANAGEMENT_CLIENT_ID, client_secret: MANAGEMENT_CLIENT_SECRET };
-    management = await connectManagement(platform, credentials);
-    for (const { name, id, client } of recorded.tenants) {
-      const url = platform.tenantUrl(name);
-      const token = await clientToken(platform, url, client);
-      tenants.set(name, { id, url, host: new URL(url).host, admin: client, token, api: new TenantApi(url, token) });
+    for (const tenant of tenants) this.tenants.set(tenant.name, await tenantOn(this.platform, tenant));
+  }
+
+  tenant({ name }: RecordedTenant): TenantUnderTest {
+    return this.tenants.get(name)!;
+  }
+
+  async expectLists(): Promise<void> {
+    const { lists, tenants } = this.recorded;
+    expect(await listsOf(this.management.client, Object.keys(lists))).toEqual(lists);
+    for (const tenant of tenants)
+      expect(await listsOf(this.tenant(tenant).api.client, Object.keys(tenant.lists))).toEqual(tenant.lists);
+  }
+
+  /** With their ids, order and times. */
+  async expectEvents(): Promise<void> {
+    for (const tenant of this.recorded.tenants) {
+      const { id, events, managementEvents } = tenant;
+      const until = (newest: { timestamp: string } | undefined) => ({ dateTo: newest!.timestamp });
+      expect(await allEntries(this.tenant(tenant).api.client, '/v1/events', until(events[0]))).toEqual(events);
+      const path = `/v1/tenants/${id}/events`;
+      const listed = await allEntries(this.management.client, path, until(managementEvents[0]));
+      expect(listed).toEqual(managementEvents);
     }
+  }
+}
+
+const read = async (fixture: string): Promise<Recorded> =>
+  JSON.parse(String(await unpacked(join(fixture, 'answers.json')))) as Recorded;
+
+describe.each(RELEASES)('data of release %s', (release) => {
+  let folder: string;
+  const servers: PostgresServer[] = [];
+  const startServer = async () => {
+    servers.push(await PostgresServer.start(programs!));
+    return servers.at(-1)!;
   };
   beforeAll(async () => {
-    recorded = JSON.parse(await readFile(join(FIXTURE, 'answers.json'), 'utf8')) as Recorded;
     folder = await mkdtemp(join(tmpdir(), 'attestry-upgraded-'));
-    await unpack(join(folder, 'data'));
-    platform = await start(join(folder, 'data'));
-    // Their keys and single-use values are in the file of the events now.
-    const moved = (await readdir(join(folder, 'data'))).filter((name) => /^(keys|replay)\.db/.test(name));
-    expect(moved).toEqual([]);
-    await connect();
-  }, PLATFORM_START_MS);
+  });
   afterAll(async () => {
-    await platform?.stop();
-    await postgres?.stop();
+    await Promise.all(servers.map((server) => server.stop()));
     await rm(folder, { recursive: true });
   });
 
-  const resources = async ({ name, id, webhookId, issuedUser }: RecordedTenant) => {
-    const { api } = tenants.get(name)!;
-    return {
-      dids: await all((query) => api.dids.list(query)),
-      jwtVc: await all((query) => api.jwtVc.list(query)),
-      webSemantic: await all((query) => api.webSemantic.list(query)),
-      webhooks: await all((query) => api.webhooks.list(query)),
-      attempts: webhookId ? await all((query) => api.webhooks.attempts(webhookId, query)) : [],
-      credentials: await all((query) => api.users.credentials(issuedUser, query)),
-      clients: await all((query) => management.clients.list(id, query)),
-    };
-  };
+  const engines = [
+    ['in a folder', 'embedded', async () => ({})],
+    [
+      'in PostgreSQL',
+      'postgres',
+      async (fixture: string) => {
+        const server = await startServer();
+        const dump = join(folder, 'dump.sql');
+        await writeFile(dump, await unpacked(join(fixture, 'dump.sql')), { mode: 0o644 });
+        await postgresTool(programs!, 'psql', ['--quiet', '--set', 'ON_ERROR_STOP=1', '--file', dump, server.url()]);
+        const database = { DATABASE_URL: server.url() };
+        await command('migrate', [], database);
+        return database;
+      },
+    ],
+  ] as const;
 
-  const listsAsBefore = async () => {
-    const added = { restrictIdentityRoles: false };
-    const listed = await all((query) => management.tenants.list(query));
-    expect(listed).toEqual(recorded.listed.map((tenant) => ({ ...tenant, ...added })));
-    for (const tenant of recorded.tenants) {
-      const { dids, jwtVc, webSemantic, webhooks, attempts, credentials, clients } = tenant;
-      // Later versions add permissions to roles.
-      const withPermissions = clients.map(({ permissions, ...client }) => ({
-        ...client,
-        permissions: expect.arrayContaining(permissions) as string[],
-      }));
-      const before = { dids, jwtVc, webSemantic, webhooks, attempts, credentials, clients: withPermissions };
-      expect(await resources(tenant)).toEqual(before);
-    }
-  };
+  (programs ? describe.each(engines) : describe.each(engines.slice(0, 1)))('%s', (_where, name, prepare) => {
+    const fixture = join(FIXTURES, release, name);
+    const dataDir = () => join(folder, name);
+    let upgraded: Upgraded;
+    let settings: Record<string, string>;
+    beforeAll(async () => {
+      upgraded = new Upgraded(await read(fixture));
+      settings = await prepare(fixture);
+      await unpack(fixture, dataDir());
+      await upgraded.start(dataDir(), settings);
+    }, PLATFORM_START_MS);
+    afterAll(() => upgraded.platform?.stop());
 
-  const eventsAsBefore = async () => {
-    for (const { name, id, events, managementEvents } of recorded.tenants) {
-      const { api } = tenants.get(name)!;
-      const until = (newest: AnalyticsEvent | undefined) => ({ dateTo: newest!.timestamp });
-      expect(await all((query) => api.analytics.list({ ...query, ...until(events[0]) }))).toEqual(events);
-      const listed = await all((query) => management.tenants.events(id, { ...query, ...until(managementEvents[0]) }));
-      expect(listed).toEqual(managementEvents);
-    }
-  };
+    it('has the same resources', () => upgraded.expectLists());
 
-  it('has the same resources', listsAsBefore);
+    it('has the same events, with their ids, order and times', () => upgraded.expectEvents());
 
-  it('has its credentials in the list of all credentials, which earlier versions did not have', async () => {
-    for (const { name, issuedUser: userId, credentials } of recorded.tenants) {
-      const { api } = tenants.get(name)!;
-      const expected = credentials.map((credential) => ({ ...credential, userId }));
-      expect(expected.length).toBeGreaterThan(0);
-      expect(await all((query) => api.credentials({ ...query, userId }))).toEqual(expected);
-      for (const { format, credentialConfigurationId } of expected as unknown as UserCredential[]) {
-        const listed = await all((query) => api.credentials({ ...query, format, credentialConfigurationId }));
-        expect(listed).toEqual(expected.filter((one) => (one as unknown as UserCredential).format === format));
+    it('has the same events by filter', async () => {
+      const [tenant] = upgraded.recorded.tenants as [RecordedTenant];
+      const { events, client } = tenant;
+      const dateTo = events[0]!.timestamp;
+      const one = events.find(({ type }) => type === 'OPENID_CREDENTIAL_SUCCESS')!;
+      const cases: [object, (event: (typeof events)[number]) => boolean][] = [
+        [
+          { types: ['USER_CREATE_START', 'USER_CREATE_SUCCESS'] },
+          ({ type }) => /^USER_CREATE_(START|SUCCESS)$/.test(String(type)),
+        ],
+        [{ categories: ['did'] }, ({ category }) => category === 'did'],
+        [{ clientIds: [client.clientId] }, ({ clientId }) => clientId === client.clientId],
+        [{ clientIds: ['none'] }, ({ clientId }) => clientId === undefined],
+        [{ requestIds: [one['requestId']] }, ({ requestId }) => requestId === one['requestId']],
+        [{ ids: [one['id']] }, ({ id }) => id === one['id']],
+      ];
+      for (const [filter, fits] of cases) {
+        const listed = await allEntries(upgraded.tenant(tenant).api.client, '/v1/events', { ...filter, dateTo });
+        expect([filter, listed]).toEqual([filter, events.filter(fits)]);
       }
-      expect(await all((query) => api.credentials({ ...query, status: 'valid' }))).toEqual([]);
-    }
-  });
+    });
 
-  it('has the same events, with their ids, order and times', eventsAsBefore);
-
-  it('has the same events by filter', async () => {
-    const [{ name, events, client }] = recorded.tenants as [RecordedTenant];
-    const { api } = tenants.get(name)!;
-    const dateTo = events[0]!.timestamp;
-    const one = events.find(({ type }) => type === 'OPENID_CREDENTIAL_SUCCESS')!;
-    const cases: [Parameters<TenantApi['analytics']['list']>[0], (event: AnalyticsEvent) => boolean][] = [
-      [
-        { types: ['USER_CREATE_START', 'USER_CREATE_SUCCESS'] },
-        ({ type }) => /^USER_CREATE_(START|SUCCESS)$/.test(type),
-      ],
-      [{ categories: ['did'] }, ({ category }) => category === 'did'],
-      [{ clientIds: [client.clientId] }, ({ clientId }) => clientId === client.clientId],
-      [{ clientIds: ['none'] }, ({ clientId }) => clientId === undefined],
-      [{ requestIds: [one.requestId] }, ({ requestId }) => requestId === one.requestId],
-      [{ ids: [one.id] }, ({ id }) => id === one.id],
-    ];
-    for (const [filter, fits] of cases) {
-      const listed = await all((query) => api.analytics.list({ ...query, ...filter, dateTo }));
-      expect([filter, listed]).toEqual([filter, events.filter(fits)]);
-    }
-  });
-
-  it('continues: users, deletions, and a credential of an earlier configuration', async () => {
-    for (const { name, kept, gone, issuer, issuedUser, credentials } of recorded.tenants) {
-      const tenant = tenants.get(name)!;
-      const { api } = tenant;
-      expect(expectStatus(await api.users.retrieve(kept), 200).claims).toEqual({ given_name: 'Ada' });
-      expect((await api.users.retrieve(gone)).status).toBe(404);
-      for (const configuration of [issuer.jwtVc, issuer.webSemantic]) {
-        const claims = { given_name: 'Ada', note: 'x' };
-        const { issued } = await issue(tenant, { credentials: [configuration], claims, userId: issuedUser });
-        expect(issued.userId).toBe(issuedUser);
+    it('continues: users, deletions, and credentials of its configurations in each format', async () => {
+      for (const recorded of upgraded.recorded.tenants) {
+        const { kept, gone, holder, lists } = recorded;
+        const tenant = upgraded.tenant(recorded);
+        const { api } = tenant;
+        expect(expectStatus(await api.users.retrieve(kept), 200).claims).toEqual(KEPT);
+        expect((await api.users.retrieve(gone)).status).toBe(404);
+        const formats = await EachFormat.of(tenant);
+        const claims = { given_name: 'Grace' };
+        expect(await formats.issue(configurationsOf(recorded), claims, { userId: holder })).toEqual(
+          inEachFormat(claims),
+        );
+        const path = `/v1/users/${holder}/credentials`;
+        const count = lists[path]!.length + recorded.configurations.length;
+        await waitUntil(async () => (await allEntries(api.client, path)).length === count, {
+          what: 'the new credentials',
+        });
+        expect((await api.users.delete(kept)).status).toBe(204);
+        expect((await api.users.retrieve(kept)).status).toBe(404);
       }
-      await waitUntil(
-        async () => expectStatus(await api.users.credentials(issuedUser), 200).data.length === credentials.length + 2,
-        { what: 'the credentials of the user' },
+    });
+
+    if (name === 'embedded') {
+      it('is backed up, and the platform continues from the backup', async () => {
+        await command('backup', ['--from', dataDir(), '--to', join(folder, 'copy')]);
+        const [tenant] = upgraded.recorded.tenants as [RecordedTenant];
+        expect(await upgraded.platform.end()).toBe(0);
+        await upgraded.start(join(folder, 'copy'));
+        expect((await upgraded.tenant(tenant).api.users.retrieve(tenant.kept)).status).toBe(404);
+        await upgraded.expectEvents();
+      });
+
+      (programs ? it : it.skip)(
+        'is copied to PostgreSQL before it was ever started',
+        async () => {
+          const server = await startServer();
+          const database = { DATABASE_URL: server.url(), DATABASE_SCHEMA: 'moved' };
+          const { secrets } = upgraded.recorded;
+          await command('migrate', [], { ...database, ...secrets });
+          const [from, to] = [join(folder, 'untouched'), `${server.url()}?schema=moved`];
+          await unpack(fixture, from);
+          // The platform was stopped right after its last queries: their records are still in its feed.
+          const words = ['--from', from, '--to', to, '--keys-from', from, '--keys-to', to, '--leave-unpublished'];
+          const summary = JSON.parse(await command('copy-events', words, secrets)) as Record<string, unknown>;
+          expect(summary).toMatchObject({ complete: true, keys: { secretsVerify: true }, events: { reordered: 0 } });
+          expect(await upgraded.platform.end()).toBe(0);
+          await upgraded.start(join(folder, 'beside'), database);
+          const areListed = () =>
+            upgraded.expectLists().then(
+              () => true,
+              () => false,
+            );
+          await waitUntil(areListed, { what: 'rows of the copied events' });
+          await upgraded.expectLists();
+          await upgraded.expectEvents();
+        },
+        PLATFORM_START_MS,
       );
-      expect((await api.users.delete(kept)).status).toBe(204);
-      expect((await api.users.retrieve(kept)).status).toBe(404);
     }
   });
+});
 
-  it('is backed up, and the platform continues from the backup', async () => {
-    await command('backup', ['--from', join(folder, 'data'), '--to', join(folder, 'copy')]);
-    const [{ name, kept }] = recorded.tenants as [RecordedTenant];
-    expect(await platform.end()).toBe(0);
-    platform = await start(join(folder, 'copy'));
-    await connect();
-    expect((await tenants.get(name)!.api.users.retrieve(kept)).status).toBe(404);
-    await eventsAsBefore();
+describe('data of before the first release', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'attestry-before-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const lines = (error: unknown) => {
+    const { code, stderr } = error as { code: number; stderr: string };
+    return { code, lines: stderr.trimEnd().split('\n') };
+  };
+  const refusal = (where: string) =>
+    `${where} has data of version 0.1.0, which no release from 0.2.0 on reads: export what you need with that version, ` +
+    'and begin with an empty folder, schema and feed (docs/releases.md)';
+
+  it('in a folder are refused in one line by a start and by copy-events, and stay as they are', async () => {
+    const data = join(folder, 'data');
+    await mkdir(data);
+    const db = new DatabaseSync(join(data, 'events.db'));
+    db.exec('PRAGMA journal_mode = WAL; CREATE TABLE events (position INTEGER PRIMARY KEY); PRAGMA user_version = 4');
+    db.close();
+    const before = await readFile(join(data, 'events.db'));
+    const start = await command('main', [], { DATA_DIR: data, PORT: '0' }).catch(lines);
+    expect(start).toEqual({ code: 1, lines: [refusal(data)] });
+    const words = ['--from', data, '--to', join(folder, 'copy')];
+    expect(await command('copy-events', words, {}).catch(lines)).toEqual({ code: 1, lines: [refusal(data)] });
+    expect(await readdir(data)).toEqual(['events.db', 'lock.db']);
+    expect(await readFile(join(data, 'events.db'))).toEqual(before);
   });
 
-  (programs ? it : it.skip)(
-    'is copied to PostgreSQL before it was ever started',
-    async () => {
-      postgres = await PostgresServer.start(programs!);
-      const database = { DATABASE_URL: postgres.url(), DATABASE_SCHEMA: 'moved' };
-      await command('migrate', [], { ...database, ...recorded.secrets });
-      const [from, to] = [join(folder, 'untouched'), `${postgres.url()}?schema=moved`];
-      await unpack(from);
-      // The platform was stopped right after its last queries: their records are still in its feed.
-      const words = ['--from', from, '--to', to, '--keys-from', from, '--keys-to', to, '--leave-unpublished'];
-      const summary = JSON.parse(await command('copy-events', words, recorded.secrets)) as Record<string, unknown>;
-      expect(summary).toMatchObject({ complete: true, keys: { secretsVerify: true }, events: { reordered: 0 } });
-      expect(await platform.end()).toBe(0);
-      platform = await start(join(folder, 'beside'), database);
-      await connect();
-      await waitUntil(
-        () =>
-          listsAsBefore().then(
-            () => true,
-            () => false,
-          ),
-        { what: 'rows of the copied events' },
+  (programs ? it : it.skip)('in a schema are refused by migrate, by a start and by copy-events', async () => {
+    const server = await PostgresServer.start(programs!);
+    try {
+      const names = ['attestry', 'attestry_operations', 'attestry_read', 'attestry_analytics', 'attestry_keys'];
+      const sql = names.map(
+        (schema) =>
+          `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.schema_versions (component text, version integer);
+           INSERT INTO ${schema}.schema_versions VALUES ('any', 3);`,
       );
-      await listsAsBefore();
-      await eventsAsBefore();
-    },
-    PLATFORM_START_MS,
-  );
+      await postgresTool(programs!, 'psql', ['--quiet', '--command', sql.join(''), server.url()]);
+      const oneOf = names.map((schema) => refusal(`the schema ${schema}`));
+      const database = { DATABASE_URL: server.url() };
+      const refused = (result: unknown) => {
+        expect(result).toMatchObject({ code: 1 });
+        expect(oneOf).toContain((result as ReturnType<typeof lines>).lines.at(-1));
+      };
+      refused(await command('migrate', [], database).catch(lines));
+      const settings = { ...database, DATA_DIR: join(folder, 'beside'), PORT: '0' };
+      refused(await command('main', [], settings).catch(lines));
+      const words = ['--from', `${server.url()}?schema=attestry`, '--to', join(folder, 'other')];
+      refused(await command('copy-events', words).catch(lines));
+    } finally {
+      await server.stop();
+    }
+  });
 });

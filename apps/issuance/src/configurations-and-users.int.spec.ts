@@ -704,7 +704,7 @@ describe('users', () => {
     );
     await held.newKey.store();
     await append(sessionId, {
-      type: 'OfferCreated',
+      type: 'PreAuthorizedOfferCreated',
       data: {
         sessionId,
         origin: { kind: 'preAuthorizedOffer', sealedDocument: 'x' },

@@ -78,7 +78,7 @@ describe.each([
 describeIdempotency('creating an offer', {
   service,
   category: 'issuanceSession',
-  made: 'OfferCreated',
+  made: 'PreAuthorizedOfferCreated',
   thing:
     () =>
     ({ key, by, other }) =>

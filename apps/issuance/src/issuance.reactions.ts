@@ -130,7 +130,7 @@ export class IssuanceReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    recordPurgedTenants('issuance.forgotten-tenants', this.reactions, this.streams);
+    recordPurgedTenants('issuance.purged-tenants', this.reactions, this.streams);
     this.reactions.publishFacts('issuance', PUBLISHED, factsOf, REST_MS);
     this.reactions.consumeEach('issuance.domain-signers', (message) => this.makeDomainSigner(message));
     this.reactions.start({

@@ -10,11 +10,7 @@ const USAGE = 'usage: npm run backup -- --to FOLDER [--from FOLDER]';
  * Data that cannot be derived. Read models follow from events; the lock and pending requests are temporary. Secrets in plain text are excluded:
  * the master key, the operator's client secret, and e-mails with links.
  */
-const FILES = [
-  ...['events.db', 'operations.db', 'feed.db', 'sign-in.db'],
-  // Files of a folder in which this release has not been started yet; `replay.db` also beside a database.
-  ...['keys.db', 'replay.db'],
-];
+const FILES = ['events.db', 'operations.db', 'feed.db', 'sign-in.db', 'replay.db'];
 /** Files that a restore needs in addition to the backup. */
 const KEPT_ELSEWHERE = {
   'master.key': 'The keys in events.db cannot be decrypted without it.',

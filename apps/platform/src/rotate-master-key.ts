@@ -1,16 +1,16 @@
 import 'reflect-metadata';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { rotateMasterKey, type KeyLocation } from '@attestry/keys';
 import { databases, loadConfig, masterKeysOf, type PlatformConfig } from '@attestry/service-kit';
 import { lockDataFolder } from '@attestry/sqlite';
-import { keyFileOf } from './moving/key-location.js';
 import { runCommand } from './run-command.js';
 
 /** Keys in a file belong to one process: the platform must not run. With PostgreSQL it may. */
 const location = async (config: PlatformConfig): Promise<{ at: KeyLocation; release(): void }> => {
   const database = databases(config)?.keys;
   if (database) return { at: { url: database.url, schema: database.schema }, release: () => undefined };
-  const file = keyFileOf(config.dataDir);
+  const file = join(config.dataDir, 'events.db');
   if (!existsSync(file)) throw new Error(`${file} does not exist`);
   const lock = await lockDataFolder(config.dataDir);
   return { at: { file }, release: () => lock.release() };

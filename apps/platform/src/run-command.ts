@@ -38,6 +38,8 @@ export const faultLine = (fault: Fault): string => {
     return `port ${port} of ${address} is in use: stop the process that uses it, or set ${portSetting(port)} to another port`;
   if (name === 'DataFolderLocked') return `${message}: stop that process, or set DATA_DIR to another folder`;
   if (name === 'DataFolderUnusable') return `${message}: set DATA_DIR to a folder, or to a path where one can be made`;
+  if (name === 'UnreleasedData')
+    return `${message}, which no release from 0.2.0 on reads: export what you need with that version, and begin with an empty folder, schema and feed (docs/releases.md)`;
   // A host name with several addresses fails once for each of them.
   if (code === 'ECONNREFUSED' && errors?.[0]) return faultLine(errors[0]);
   if (code === 'ECONNREFUSED' && port !== undefined)

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const LEAD_MS = 2500;
 const OVERLAP_MS = 60_000;
 const service = new ServiceUnderTest(tenantConfigService, {
-  config: { webhookKeyLeadSeconds: LEAD_MS / 1000, webhookKeyOverlapSeconds: OVERLAP_MS / 1000 },
+  config: { tenantKeyLeadSeconds: LEAD_MS / 1000, tenantKeyOverlapSeconds: OVERLAP_MS / 1000 },
 });
 let keys: ClientKeys;
 
@@ -106,7 +106,7 @@ it('are not rotated any more once the tenant was purged', async () => {
     },
   ]);
   await waitUntil(
-    async () => (await service.engines.events.readStream(`tenantConfigForgottenTenant-${tenantId}`)).length === 1,
+    async () => (await service.engines.events.readStream(`tenantConfigPurgedTenant-${tenantId}`)).length === 1,
     { what: 'the record of the purge' },
   );
   service.ahead += 366 * DAY_MS;

@@ -64,7 +64,7 @@ export class TenantConfigReactions implements OnApplicationBootstrap {
         for (const stored of events) await this.destroySecret(stored);
       },
     });
-    recordPurgedTenants('tenant-config.forgotten-tenants', this.reactions, this.streams);
+    recordPurgedTenants('tenant-config.purged-tenants', this.reactions, this.streams);
     this.reactions.consumeEach('tenant-config.deleted-tenants', (message) => this.endDomain(message));
   }
 

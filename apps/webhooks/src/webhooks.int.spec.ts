@@ -917,9 +917,9 @@ describe('webhooks', () => {
       ).keys.map(({ kid }) => kid as string);
     const rotate = (tenantId: string) => service.client.call(rotateWebhookKeys, {}, contextOf(tenantId));
     const restart = async (times: {
-      webhookKeyLeadSeconds?: number;
-      webhookKeyOverlapSeconds?: number;
-      webhookKeyDays?: number;
+      tenantKeyLeadSeconds?: number;
+      tenantKeyOverlapSeconds?: number;
+      tenantKeyDays?: number;
     }) => {
       await stop();
       await start([0.05], true, times);
@@ -927,7 +927,7 @@ describe('webhooks', () => {
     const kidOf = ({ headers }: Received) => /;keyid="([^"]+)"/.exec(String(headers['signature-input']))![1]!;
 
     it('are published before they sign, and until the end of their overlap', async () => {
-      await restart({ webhookKeyLeadSeconds: 2, webhookKeyOverlapSeconds: 3 });
+      await restart({ tenantKeyLeadSeconds: 2, tenantKeyOverlapSeconds: 3 });
       const tenantId = randomUUID();
       const { received, url } = await receiver(status(200));
       let webhookId = '';
@@ -983,7 +983,7 @@ describe('webhooks', () => {
       const tenantId = randomUUID();
       const [old] = (await keySet(tenantId)) as [string];
       await subscribe(tenantId, 'https://a.example.com/in', [FULL]);
-      await restart({ webhookKeyDays: 1e-5, webhookKeyLeadSeconds: 1, webhookKeyOverlapSeconds: 600 });
+      await restart({ tenantKeyDays: 1e-5, tenantKeyLeadSeconds: 1, tenantKeyOverlapSeconds: 600 });
       const keys = await until(async () => {
         const found = await keySet(tenantId);
         return found.length > 1 && found;
@@ -1343,10 +1343,10 @@ describe('webhooks', () => {
       'webhooks.deliveries',
       'webhooks.delivery-keys',
       'webhooks.directory',
-      'webhooks.forgotten-tenants',
       'webhooks.key-rotation',
       'webhooks.keys',
       'webhooks.publisher',
+      'webhooks.purged-tenants',
       'webhooks.sender',
       'webhooks.webhooks',
     ]);

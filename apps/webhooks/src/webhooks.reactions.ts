@@ -46,7 +46,7 @@ export class WebhooksReactions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    recordPurgedTenants('webhooks.forgotten-tenants', this.reactions, this.streams);
+    recordPurgedTenants('webhooks.purged-tenants', this.reactions, this.streams);
     this.reactions.publishFacts('webhooks', PUBLISHED, factsOf);
     this.reactions.start({
       name: 'webhooks.delivery-keys',

@@ -1,7 +1,7 @@
 import { KEYS_DESTROYED_SUBJECT } from './integration-event.js';
 import * as issuanceEvents from './issuance/issuance.integration-events.js';
 import * as managementEvents from './management/management.integration-events.js';
-import { OPERATION_SUBJECTS, operationSubject, OUTCOMES } from './operation-event.js';
+import { OPERATION_SUBJECTS } from './operation-event.js';
 import { RECORD_KINDS, recordSubject } from './operation-record.js';
 import { isRecordedByGateway } from './record-of-call.js';
 import type { Operation } from './operation.js';
@@ -82,18 +82,17 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
       // On its own: a filter is one prefix, and that of both would be all integration events (ADR 0019).
       reading('gateway.custom-domains', customDomainVerified, customDomainWithdrawn),
     ],
-    formerReads: [['event.>']],
   },
   'tenant-config': {
     consumes: [
       reading('tenant-config.deleted-tenants', tenantDeleted),
-      reading('tenant-config.forgotten-tenants', tenantPurged),
+      reading('tenant-config.purged-tenants', tenantPurged),
     ],
   },
   dids: {
     consumes: [
       reading('dids.linked-domain', customDomainVerified, customDomainWithdrawn),
-      reading('dids.forgotten-tenants', tenantPurged),
+      reading('dids.purged-tenants', tenantPurged),
     ],
   },
   issuance: {
@@ -102,7 +101,7 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
       reading('issuance.withdrawn-domains', customDomainVerified, customDomainWithdrawn),
       reading('issuance.issuer-domains', issuerDomainVerified),
       reading('issuance.domain-signers', customDomainVerified),
-      reading('issuance.forgotten-tenants', tenantPurged),
+      reading('issuance.purged-tenants', tenantPurged),
     ],
   },
   webhooks: {
@@ -112,7 +111,7 @@ const READS: Readonly<Partial<Record<BusParticipant, Reads>>> = {
         ...[credentialIssued, userDeleted, tenantDeleted],
         ...Object.values(WEBHOOK_EVENT_SOURCES).map(({ integrationEvent }) => integrationEvent),
       ),
-      reading('webhooks.forgotten-tenants', tenantPurged),
+      reading('webhooks.purged-tenants', tenantPurged),
     ],
   },
   analytics: {
@@ -145,8 +144,6 @@ const published = (participant: BusParticipant): string[] => {
   return [
     ...events.map(({ subject }) => subject),
     ...(records ? RECORD_KINDS.map((kind) => recordSubject(kind, participant)) : []),
-    // Processes of the previous release, which run beside this one during an upgrade, publish these.
-    ...(records ? OUTCOMES.map((outcome) => operationSubject(outcome, participant)) : []),
     ...(participant === 'gateway' ? [] : [KEYS_DESTROYED_SUBJECT]),
     ...(READS[participant]?.publishes ?? []),
   ];

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { CHAIN_START, chainEvent, chainValueVersion1, readText, verifyChain } from './chain.js';
+import { CHAIN_START, chainEvent, readText, verifyChain } from './chain.js';
 import type { EventText, RecordedEvent } from './event-store.js';
-import { chainEventVersion1 } from './testing.js';
 
 const metadata = {
   tenantId: 't1',
@@ -22,17 +21,10 @@ const eventOf = (revision: number) => ({
 });
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
 
-type Version = typeof chainEvent;
-const VERSIONS: [string, Version[]][] = [
-  ['version 1', [chainEventVersion1, chainEventVersion1, chainEventVersion1]],
-  ['version 2', [chainEvent, chainEvent, chainEvent]],
-  ['version 2 after version 1', [chainEventVersion1, chainEvent, chainEvent]],
-  ['version 1 after version 2', [chainEvent, chainEventVersion1, chainEvent]],
-];
-const chained = (versions: readonly Version[]): RecordedEvent[] => {
+const chained = (count = 3): RecordedEvent[] => {
   let chain = CHAIN_START;
-  return versions.map((version, revision) => {
-    const event = version(chain, eventOf(revision));
+  return Array.from({ length: count }, (_, revision) => {
+    const event = chainEvent(chain, eventOf(revision));
     chain = event.chain;
     return { ...event, stream: 'c-1', revision, position: String(revision + 1) };
   });
@@ -54,63 +46,46 @@ describe('chain', () => {
     expect(text.metadata.slice(55)).toBe(hashed);
   });
 
-  it('was in version 1 the base64url SHA-256 of the previous value, a full stop and the RFC 8785 form', () => {
-    const event = { id: 'e', type: 'T', schemaVersion: 1, data: { b: 1e21, a: 'é\n' }, metadata };
-    const form =
-      '{"data":{"a":"é\\n","b":1e+21},"id":"e","metadata":{"actor":"service:test","causationId":"r1","correlationId":"r1",' +
-      '"occurredAt":"2026-01-02T03:04:05.678Z","operation":"test.run","partitionKey":"t1","requestId":"r1","tenantId":"t1"},' +
-      '"schemaVersion":1,"type":"T"}';
-    expect(chainValueVersion1('previous', event)).toBe(sha256(`previous.${form}`));
-    const same = { ...event, data: { a: 'é\n', b: 1e21, c: undefined } };
-    expect(chainValueVersion1('', same)).toBe(chainValueVersion1('', event));
-  });
-
   it('refuses a line feed in id or type, which would make the hashed text ambiguous', () => {
     expect(() => chainEvent('', { ...eventOf(0), id: 'e\n' })).toThrow(RangeError);
     expect(() => chainEvent('', { ...eventOf(0), type: 'T\n1' })).toThrow(RangeError);
   });
 
-  describe.each(VERSIONS)('%s', (_name, versions) => {
-    it('is read as it was written', () => {
-      for (const event of chained(versions)) {
-        expect(readText(event, event.text)).toEqual(event);
-        expect(event.metadata).toEqual(metadata);
-      }
-    });
-
-    it('verifies an intact chain, from the beginning and from a known value', () => {
-      const events = chained(versions);
-      expect(verifyChain(events)).toEqual({ intact: true, chain: events[2]!.chain });
-      expect(verifyChain(events.slice(1), events[0]!.chain)).toMatchObject({ intact: true });
-      expect(verifyChain([])).toEqual({ intact: true, chain: CHAIN_START });
-    });
-
-    const change =
-      (at: number, text: (text: EventText) => Partial<EventText>) =>
-      (events: RecordedEvent[]): void => {
-        events[at] = withText(events[at]!, (before) => ({ ...before, ...text(before) }));
-      };
-    it.each<[string, (events: RecordedEvent[]) => unknown, number]>([
-      ['changed data', change(1, () => ({ data: '{"n":9,"a":"é"}' })), 1],
-      ['changed metadata', change(1, (text) => ({ metadata: text.metadata.replace('service', 'user') })), 1],
-      [
-        'another chain value',
-        change(1, (text) => ({ metadata: text.metadata.replace(/[\w-]{43}/, 'c'.repeat(43)) })),
-        1,
-      ],
-      ['a changed id', (events) => (events[2]!.id = 'x'), 2],
-      ['a changed type', (events) => (events[2]!.type = 'X'), 2],
-      ['a changed schema version', (events) => (events[2]!.schemaVersion = 2), 2],
-      ['a missing event', (events) => events.splice(1, 1), 2],
-      ['a swapped order', (events) => events.reverse(), 2],
-    ])('finds %s', (_, tamper, revision) => {
-      const events = chained(versions);
-      tamper(events);
-      expect(verifyChain(events)).toMatchObject({ intact: false, revision });
-    });
+  it('is read as it was written', () => {
+    for (const event of chained()) {
+      expect(readText(event, event.text)).toEqual(event);
+      expect(event.metadata).toEqual(metadata);
+    }
   });
 
-  it('finds text of version 2 that means the same but is written differently', () => {
+  it('verifies an intact chain, from the beginning and from a known value', () => {
+    const events = chained();
+    expect(verifyChain(events)).toEqual({ intact: true, chain: events[2]!.chain });
+    expect(verifyChain(events.slice(1), events[0]!.chain)).toMatchObject({ intact: true });
+    expect(verifyChain([])).toEqual({ intact: true, chain: CHAIN_START });
+  });
+
+  const change =
+    (at: number, text: (text: EventText) => Partial<EventText>) =>
+    (events: RecordedEvent[]): void => {
+      events[at] = withText(events[at]!, (before) => ({ ...before, ...text(before) }));
+    };
+  it.each<[string, (events: RecordedEvent[]) => unknown, number]>([
+    ['changed data', change(1, () => ({ data: '{"n":9,"a":"é"}' })), 1],
+    ['changed metadata', change(1, (text) => ({ metadata: text.metadata.replace('service', 'user') })), 1],
+    ['another chain value', change(1, (text) => ({ metadata: text.metadata.replace(/[\w-]{43}/, 'c'.repeat(43)) })), 1],
+    ['a changed id', (events) => (events[2]!.id = 'x'), 2],
+    ['a changed type', (events) => (events[2]!.type = 'X'), 2],
+    ['a changed schema version', (events) => (events[2]!.schemaVersion = 2), 2],
+    ['a missing event', (events) => events.splice(1, 1), 2],
+    ['a swapped order', (events) => events.reverse(), 2],
+  ])('finds %s', (_, tamper, revision) => {
+    const events = chained();
+    tamper(events);
+    expect(verifyChain(events)).toMatchObject({ intact: false, revision });
+  });
+
+  it('finds text that means the same but is written differently', () => {
     const tampered: ((text: EventText) => EventText)[] = [
       (text) => ({ ...text, data: text.data.replace(':', ': ') }),
       (text) => ({ ...text, data: text.data.replace('{', '{"n":9,') }),
@@ -118,7 +93,7 @@ describe('chain', () => {
       (text) => ({ ...text, metadata: text.metadata.replace('",', '" ,').replace(',"schema', '"schema') }),
     ];
     for (const [at, change] of tampered.entries()) {
-      const events = chained([chainEvent, chainEvent, chainEvent]);
+      const events = chained();
       const text = change(events[1]!.text);
       expect(text).not.toEqual(events[1]!.text);
       events[1] = { ...events[1]!, text };
@@ -126,22 +101,18 @@ describe('chain', () => {
     }
   });
 
-  it('accepts no event in the form of the other version', () => {
-    const asVersion1 = (event: RecordedEvent) =>
-      withText(event, ({ data }) => ({ data, metadata: JSON.stringify({ ...event.metadata, chain: event.chain }) }));
-    const asVersion2 = (event: RecordedEvent) =>
-      withText(event, ({ data }) => ({
-        data,
-        metadata: `{"chain":"${event.chain}","schemaVersion":1,${JSON.stringify(event.metadata).slice(1)}`,
-      }));
-    const newer = chained([chainEvent, chainEvent]);
-    expect(verifyChain([newer[0]!, asVersion1(newer[1]!)])).toMatchObject({ intact: false, revision: 1 });
-    const older = chained([chainEventVersion1, chainEventVersion1]);
-    expect(verifyChain([older[0]!, asVersion2(older[1]!)])).toMatchObject({ intact: false, revision: 1 });
+  it('accepts metadata in no other form', () => {
+    const [first, second] = chained(2);
+    const changed = withText(second!, ({ data }) => ({
+      data,
+      metadata: JSON.stringify({ ...second!.metadata, chain: second!.chain }),
+    }));
+    expect(changed.metadata).toEqual(metadata);
+    expect(verifyChain([first!, changed])).toMatchObject({ intact: false, revision: 1 });
   });
 
-  it('verifies version 2 without reading anything but the text', () => {
-    const [event] = chained([chainEvent]);
+  it('verifies without reading anything but the text', () => {
+    const [event] = chained(1);
     for (const name of ['data', 'metadata'])
       Object.defineProperty(event, name, {
         get: () => {

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import type { EventMetadata, NewEvent, RecordedEvent } from './event-store.js';
 
 /** An event before its place in a stream is known. */
@@ -8,7 +7,7 @@ export type UnchainedEvent<Type extends string = string, Data = unknown> = Omit<
 /** Chain value before the first event of a stream. */
 export const CHAIN_START = '';
 
-/** Metadata of version 2 begin with this, the 43 characters of the chain value, and {@link AFTER}. */
+/** Metadata begin with this, the 43 characters of the chain value, and {@link AFTER}. */
 const BEFORE = '{"chain":"';
 const AFTER = '",';
 const VALUE_END = BEFORE.length + 43;
@@ -42,27 +41,22 @@ const chainValue = (
   hashed: string,
 ): string => hash('sha256', `2\n${previous}\n${id}\n${type}\n${schemaVersion}\n${data}\n${hashed}`, 'base64url');
 
-/** Version 1: over `previous`, a full stop and the RFC 8785 form of the event (ADR 0067). Only read, no longer written. */
-export function chainValueVersion1(previous: string, event: UnchainedEvent): string {
-  const { id, type, schemaVersion, data, metadata } = event;
-  return hash('sha256', `${previous}.${canonicalize({ id, type, schemaVersion, data, metadata })}`, 'base64url');
-}
-
-/** The schema version in metadata of version 2, for the engine that has no member of its own for it. */
+/** The schema version in metadata, for the engine that has no member of its own for it. */
 export const schemaVersionIn = (metadata: string): number | undefined => {
   const [, version] = /^\{"chain":"[\w-]{43}","schemaVersion":(\d+),/.exec(metadata) ?? [];
   return version === undefined ? undefined : Number(version);
 };
 
-/** An event as its stored text has it, in either version. */
+/** An event as its stored text has it. */
 export function readText(
   stored: Pick<RecordedEvent, 'id' | 'type' | 'schemaVersion' | 'stream' | 'revision' | 'position'>,
   text: RecordedEvent['text'],
 ): RecordedEvent {
   const { id, type, schemaVersion, stream, revision, position } = stored;
   const data = JSON.parse(text.data) as unknown;
+  // Text that was changed since is read, too: verifyChain finds it.
   if (!text.metadata.startsWith(BEFORE)) {
-    const { chain, ...metadata } = JSON.parse(text.metadata) as EventMetadata & { chain: string };
+    const { chain = '', ...metadata } = JSON.parse(text.metadata) as EventMetadata & { chain?: string };
     return { id, type, schemaVersion, data, metadata, chain, text, stream, revision, position };
   }
   const chain = text.metadata.slice(BEFORE.length, VALUE_END);
@@ -77,8 +71,7 @@ export type ChainCheck =
 
 /**
  * Verifies the events of one stream as they are stored (not upcast), in order. A gap between revisions breaks the chain as a changed event
- * does. A truncated end is detected only with a chain value stored elsewhere. The form of an event's metadata determines the version of its
- * chain value: no event is accepted in a version other than that of its form.
+ * does. A truncated end is detected only with a chain value stored elsewhere.
  *
  * @param start chain value before the first event given, when it is not the first of its stream
  */
@@ -89,12 +82,9 @@ export function verifyChain(
   let chain = start;
   for (const event of events) {
     const { data, metadata } = event.text;
-    const isVersion2 = metadata.startsWith(BEFORE);
-    const expected = isVersion2
-      ? chainValue(chain, event, data, metadata.slice(HASHED_FROM))
-      : chainValueVersion1(chain, event);
-    const isEqual = isVersion2 ? metadata.startsWith(`${BEFORE}${expected}${AFTER}`) : event.chain === expected;
-    if (!isEqual) return { intact: false, revision: event.revision, expected, found: event.chain };
+    const expected = chainValue(chain, event, data, metadata.slice(HASHED_FROM));
+    if (!metadata.startsWith(`${BEFORE}${expected}${AFTER}`))
+      return { intact: false, revision: event.revision, expected, found: event.chain };
     chain = expected;
   }
   return { intact: true, chain };

@@ -14,7 +14,6 @@ import type {
 } from './event-store.js';
 import { itGrantsLeases } from './leases.contract.js';
 import { AppendTooLarge, MAX_APPEND_BYTES, NO_STREAM, WrongExpectedRevision } from './event-store.js';
-import { chainEventVersion1 } from './testing.js';
 
 /** Provided by an adapter: a separate store for every test, which no other test writes to, or a shared one. */
 export interface EventStoreUnderTest {
@@ -267,16 +266,15 @@ export function describeEventStore(name: string, makeStore: () => Promise<EventS
         expect(read).toMatchObject({ type: 'Wörte', data, stream: `${category}-ümläut 😀` });
       });
 
-      it('returns the stored text byte for byte, and verifies streams with events of both chain versions', async () => {
-        const versions = [chainEventVersion1, chainEventVersion1, chainEvent, chainEventVersion1, chainEvent];
+      it('returns the stored text byte for byte, and its chain is intact', async () => {
         let chain = CHAIN_START;
-        const written = versions.map((version, n) => {
+        const written = Array.from({ length: 5 }, (_, n) => {
           const { id, data, metadata } = anEvent('Wörte', {
             n,
             text: 'ä \u0000 \u2028 "\\/\n',
             ['1']: [1e21, -0, 1.5],
           });
-          const event = version(chain, { id, type: 'Wörte', schemaVersion: 1 + n, data, metadata });
+          const event = chainEvent(chain, { id, type: 'Wörte', schemaVersion: 1 + n, data, metadata });
           chain = event.chain;
           return event;
         });

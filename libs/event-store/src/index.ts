@@ -1,13 +1,6 @@
 export * from './event-store.js';
 export * from './aggregate.js';
-export {
-  CHAIN_START,
-  chainEvent,
-  chainValueVersion1,
-  verifyChain,
-  type ChainCheck,
-  type UnchainedEvent,
-} from './chain.js';
+export { CHAIN_START, chainEvent, verifyChain, type ChainCheck, type UnchainedEvent } from './chain.js';
 export {
   CheckpointBeyondHead,
   REBUILD_READ_MODEL,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Aggregate, DomainEvent } from './aggregate.js';
-import { CHAIN_START, chainEvent, chainValueVersion1, type UnchainedEvent } from './chain.js';
+import { CHAIN_START, chainEvent } from './chain.js';
 import type { NewEvent } from './event-store.js';
 
 // The store returns events without `undefined` members, dates as text.
@@ -16,13 +16,6 @@ const assertPlainData = (value: unknown, what: string): void => {
   const members =
     name === 'Map' || name === 'Set' ? [...(value as Map<unknown, unknown>)].flat() : Object.values(value);
   for (const member of members) assertPlainData(member, `${what}: a member`);
-};
-
-/** An event as releases up to version 1 of the chain appended it. */
-export const chainEventVersion1 = (previous: string, event: UnchainedEvent): NewEvent => {
-  const chain = chainValueVersion1(previous, event);
-  const { data, metadata } = event;
-  return { ...event, chain, text: { data: JSON.stringify(data), metadata: JSON.stringify({ ...metadata, chain }) } };
 };
 
 export interface Outcome<State, Event extends DomainEvent> {

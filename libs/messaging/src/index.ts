@@ -22,7 +22,13 @@ export type { BusRights, Reading } from './bus-rights.js';
 export { inTime } from './in-time.js';
 export { NotPermitted, RestrictedBus } from './restricted-bus.js';
 export { InProcessBus, type InProcessBusOptions } from './in-process/in-process-bus.js';
-export { inspectNatsBus, inspectNatsServers, migrateNatsServer, openNatsBus } from './nats/load-nats.js';
+export {
+  inspectNatsBus,
+  inspectNatsServers,
+  migrateNatsServer,
+  openNatsBus,
+  requireReleasedNats,
+} from './nats/load-nats.js';
 export { natsMigratePermissions, natsPermissions, type NatsPermissions } from './nats/nats-permissions.js';
 export { ownerOf } from './nats/names.js';
 export type { NatsBusOptions } from './nats/nats-bus.js';

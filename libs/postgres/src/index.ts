@@ -2,8 +2,11 @@ export {
   migrateSchema,
   NotMigrated,
   openDatabase,
+  requireReleasedSchema,
   requireVersion,
   schemaVersion,
+  together,
+  UnreleasedData,
   type Grant,
   type Migrations,
 } from './migrate-schema.js';

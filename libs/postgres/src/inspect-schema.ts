@@ -1,10 +1,10 @@
 import pg, { type Client } from 'pg';
-import { schemaVersion, type Grant, type Migrations } from './migrate-schema.js';
+import { newestVersion, schemaVersion, UnreleasedData, type Grant, type Migrations } from './migrate-schema.js';
 import { poolSettings } from './open-pool.js';
 
 /** Why a process cannot use a schema. Messages of the server are left out: they may repeat a part of the URL. */
 export interface SchemaFault {
-  kind: 'connection' | 'credentials' | 'rights' | 'schema';
+  kind: 'connection' | 'credentials' | 'rights' | 'schema' | 'unreleased';
   reason: string;
 }
 
@@ -21,8 +21,9 @@ export const inspectSchema = (location: SchemaLocation, components: readonly Mig
     const faults: SchemaFault[] = [];
     for (const { component, steps, grants, ownTables } of components) {
       const version = await schemaVersion(client, schema, component);
-      if (version < steps.length) {
-        const reason = `${schema}: ${component} has schema version ${version}, this release needs ${steps.length}`;
+      const needed = newestVersion({ steps });
+      if (version < needed) {
+        const reason = `${schema}: ${component} has schema version ${version}, this release needs ${needed}`;
         faults.push({ kind: 'schema', reason });
         continue;
       }
@@ -77,6 +78,7 @@ const CREDENTIALS = ['28P01', '28000'];
 
 /** By the SQLSTATE, or the code of the socket. */
 const faultOf = (error: unknown, schema: string): SchemaFault => {
+  if (error instanceof UnreleasedData) return { kind: 'unreleased', reason: `cannot be used: ${error.message}` };
   const { code } = error as { code?: string };
   if (code !== undefined && CREDENTIALS.includes(code))
     return { kind: 'credentials', reason: `names a server that refuses the user or its password (${code})` };

@@ -51,7 +51,7 @@ describe('lockDataFolder', () => {
   });
 
   it('refuses another process until the owner is killed', async () => {
-    const source = new URL('./data-folder-lock.ts', import.meta.url).href;
+    const source = new URL('../dist/data-folder-lock.js', import.meta.url).href;
     const script = `import { lockDataFolder } from ${JSON.stringify(source)};
       await lockDataFolder(${JSON.stringify(folder)}); console.log('locked'); setInterval(() => {}, 1000);`;
     const owner = spawn(process.execPath, ['--no-warnings', '--input-type=module', '--eval', script], {

@@ -1,6 +1,7 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { requireReleasedFolder } from './file-format.js';
 
 /** The data folder cannot be made: a file has its path, or its parent cannot be written. */
 export class DataFolderUnusable extends Error {
@@ -36,7 +37,10 @@ const refuseVirtual = (existing: string): void => {
     throw new Error(`${existing} holds no files of programs`);
 };
 
-/** Whether the folder can be written, or made; creates nothing. @throws DataFolderUnusable */
+/**
+ * Whether the folder can be written, or made, and its data be read; creates nothing. For a process that has no file of the folder open.
+ * @throws DataFolderUnusable, UnreleasedData
+ */
 export const checkDataFolder = (folder: string): void => {
   const existing = nearestExisting(folder);
   try {
@@ -46,6 +50,7 @@ export const checkDataFolder = (folder: string): void => {
   } catch (error) {
     throw new DataFolderUnusable(`${folder} cannot be used: ${(error as Error).message}`, { cause: error });
   }
+  if (existing === resolve(folder)) requireReleasedFolder(folder);
 };
 
 export interface DataFolderLock {
@@ -56,7 +61,7 @@ export interface DataFolderLock {
  * Locks a data folder for this process until it is released or the process ends, however it ends: the lock is the operating system's, held
  * through an open exclusive transaction on `lock.db`, so that a killed process leaves none.
  * Creates the folder if missing.
- * @throws DataFolderLocked, DataFolderUnusable
+ * @throws DataFolderLocked, DataFolderUnusable, UnreleasedData
  */
 export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
   try {
@@ -76,6 +81,12 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
     // 5 is SQLITE_BUSY
     if ((error as { errcode?: number }).errcode !== 5) throw namingFile(error as Error, file);
     throw new DataFolderLocked(`${folder} is in use by another process`, { cause: error });
+  }
+  try {
+    requireReleasedFolder(folder);
+  } catch (error) {
+    db.close();
+    throw error;
   }
   return {
     release() {

@@ -58,7 +58,6 @@ describe('SqliteThread', () => {
     ['events.db', 2],
     ['operations.db', 2],
     ['feed.db', 2],
-    ['keys.db', 2],
     ['replay.db', 2],
     ['sign-in.db', 2],
     ['my-read-models.db', 2],

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync } from 'node:sqlite';
 import type { Job, Jobs, JobsModule } from './jobs.js';
@@ -13,9 +13,14 @@ interface ThreadData {
 }
 
 const { file, modules, pragmas } = workerData as ThreadData;
+// Node alone runs this file from source, too, and does not find a `.ts` by the name of a `.js`.
+const { markReleasedFile } = (await import(
+  new URL(`./file-format${extname(import.meta.url)}`, import.meta.url).href
+)) as typeof import('./file-format.js');
 // Readable only for the owner, and so are its -wal and -shm. Only when absent: closing a file drops the process's locks on it.
 if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
 const db = new DatabaseSync(file, { timeout: 5000 });
+markReleasedFile(db, file);
 
 /** Files that are made again from events: a power loss may take their last transactions, rows together with their checkpoint (ADR 0069). */
 const DERIVED_FILES: ReadonlySet<string> = new Set(['read-models.db', 'analytics.db']);

@@ -7,7 +7,7 @@ const TABLES = [
   'data_keys',
   'sealed_values',
   'peppers',
-  'remembered',
+  'expiring_state',
   'key_checkpoints',
 ];
 

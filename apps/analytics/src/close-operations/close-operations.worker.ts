@@ -136,11 +136,10 @@ const closingEvent = (row: OperationRow, at: string): NewOperationEvent => {
     prefix: row.prefix,
     category: row.category,
     operation: row.operation,
-    metadata: { closedBy: 'analytics', ...(!row.committed && { error }) },
+    metadata: { closedBy: 'analytics', error },
     ...namedActor(row.actor),
   };
-  const event: OperationStreamEvent = { type: row.committed ? 'OperationSucceeded' : 'OperationFailed', data };
-  return ownEvent(event, row.tenant_id, row.request_id, at);
+  return ownEvent({ type: 'OperationClosed', data }, row.tenant_id, row.request_id, at);
 };
 
 const ownEvent = (

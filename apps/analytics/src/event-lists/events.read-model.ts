@@ -44,7 +44,6 @@ const COLUMNS: Readonly<Record<keyof OperationRow, readonly [ColumnDataType, 'no
   end_metadata: ['text', 'null'],
   end_data: ['text', 'null'],
   deadline: ['bigint', 'null'],
-  committed: ['integer', 'not null'],
   last_at: ['text', 'not null'],
 };
 
@@ -64,7 +63,7 @@ const LISTS = {
  * Always true. An index with such a condition serves only queries that repeat it: without statistics SQLite would also use it for queries
  * with another filter, and read every row of the tenant.
  */
-export const ONLY_IN = { all: sql<boolean>`committed >= 0`, object_type: sql<boolean>`committed > -1` };
+export const ONLY_IN = { all: sql<boolean>`end_source >= 0`, object_type: sql<boolean>`end_source > -1` };
 
 const createIndexes = async (db: Kysely<EventTables>): Promise<void> => {
   const table = 'analytics_operations';

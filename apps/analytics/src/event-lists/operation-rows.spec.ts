@@ -60,8 +60,12 @@ const begun = () =>
     },
     { occurredAt: at(1) },
   );
-const closed = () =>
-  inStream({ type: 'OperationFailed', data: { ...fact, metadata: { closedBy: 'analytics' } } }, { occurredAt: at(9) });
+const closed = (revision?: number) =>
+  inStream(
+    { type: 'OperationClosed', data: { ...fact, metadata: { closedBy: 'analytics' } } },
+    { occurredAt: at(9) },
+    revision,
+  );
 
 const fold = (...events: RecordedEvent[]): OperationRow =>
   events
@@ -121,8 +125,7 @@ describe('parts of an operation', () => {
     expect(start_key! < end_key!).toBe(true);
     expect(before!.end_key! < start_key!).toBe(true);
     expect(after!.start_key! > end_key!).toBe(true);
-    const former = inStream({ type: 'OperationSucceeded', data: fact }, {}, 6);
-    expect(fold(former).end_key! > end_key!).toBe(true);
+    expect(fold(closed(6)).end_key! > end_key!).toBe(true);
   });
 
   it('keys of events are in the order of their positions, of every engine', () => {
@@ -134,24 +137,6 @@ describe('parts of an operation', () => {
 });
 
 describe('merged parts of an operation', () => {
-  it('of the former shape: START and one outcome, a second is ignored', () => {
-    const start = inStream({ type: 'OperationStarted', data: { ...fact, deadline: 7 } }, { occurredAt: at(1) }, 1);
-    const success = inStream({ type: 'OperationSucceeded', data: fact }, {}, 2);
-    const fail = inStream({ type: 'OperationFailed', data: fact }, { occurredAt: at(3) }, 3);
-    const row = { started_at: at(1), start_key: '0000000001', ended_at: at(2), end_key: '0000000002', deadline: 7 };
-    expect(fold(start, success)).toMatchObject({ ...row, outcome: 'SUCCESS' });
-    expect(fold(start, success, fail)).toMatchObject({ ...row, outcome: 'SUCCESS' });
-    expect(fold(start, start, success)).toEqual(fold(start, success));
-  });
-
-  it('of the former shape: events of an operation without outcome were stored', () => {
-    const start = inStream({ type: 'OperationStarted', data: { ...fact, deadline: 7 } });
-    const committed = inStream({ type: 'OperationCommitted', data: { operation: 'dids.create-did' } });
-    expect(fold(start)).toMatchObject({ committed: 0, outcome: null });
-    expect(fold(start, committed)).toMatchObject({ committed: 1, outcome: null, prefix: 'DID_CREATE' });
-    expect(fold(committed, start)).toMatchObject({ committed: 1, outcome: null, prefix: 'DID_CREATE' });
-  });
-
   it('a record in an event replaces one in a message', () => {
     const error = { error: { status: 500 } };
     const row = inBothOrders(inEvent(), inMessage({ outcome: 'FAIL', metadata: error, startedAt: at(0) }));
@@ -198,12 +183,10 @@ describe('merged parts of an operation', () => {
     const outcome = { outcome: 'SUCCESS', endedAt: at(3) } as const;
     const message = inStream({ type: 'OperationRecorded', data: { ...other, ...record, ...outcome } }, {}, 6);
     const start = inStream({ type: 'OperationBegun', data: { ...other, startedAt: at(0), deadline: 7 } }, {}, 6);
-    const committed = inStream({ type: 'OperationCommitted', data: { operation: other.operation } }, {}, 6);
-    for (const another of [message, start, committed]) {
+    for (const another of [message, start]) {
       expect(inBothOrders(inEvent(), another)).toEqual(fold(inEvent()));
       expect(fold(inMessage(), another)).toEqual(fold(inMessage()));
     }
-    expect(fold(committed, inMessage())).toEqual(fold(inMessage()));
     expect(fold(message, inMessage())).toEqual(fold(message));
   });
 

@@ -3,9 +3,10 @@ import type { EventMetadata, RecordedEvent } from '@attestry/event-store';
 import { idsOfRequest } from '../operation-stream/operation-event-id.js';
 import {
   OPERATION_CATEGORY,
-  type OperationFact,
+  type ClosingFact,
   type OperationStreamEvent,
   type RecordFact,
+  type StartFact,
 } from '../operation-stream/operation-stream.events.js';
 import { actorOf, actorOfEvent } from './event-actors.js';
 
@@ -38,8 +39,6 @@ export interface OperationRow {
   end_data: string | null;
   /** When an outcome is due, milliseconds since the epoch; null for an operation that is recorded as a whole. */
   deadline: number | null;
-  /** 1: an earlier release reported its events as stored. */
-  committed: number;
   /** Time of its later entry. */
   last_at: string;
 }
@@ -90,7 +89,6 @@ const partOf = (
     end_metadata: null,
     end_data: null,
     deadline: null,
-    committed: 0,
     last_at: known.ended_at ?? known.started_at ?? '',
     ...known,
   };
@@ -124,22 +122,21 @@ const positionKey = ({ position }: RecordedEvent): string =>
     .at(-1)!
     .replaceAll(/\d+/g, (digits) => digits.padStart(20, '0'))}`;
 
-const startedPart = (event: RecordedEvent, fact: OperationFact & { deadline: number }): Partial<OperationRow> => ({
+const begunPart = (event: RecordedEvent, { start, requestData, deadline }: StartFact): Partial<OperationRow> => ({
   started_at: event.metadata.occurredAt,
   start_key: revisionKey(event),
   start_source: SOURCE.start,
-  start_metadata: json(fact.metadata),
-  start_data: fact.data ?? null,
-  deadline: fact.deadline,
+  start_metadata: JSON.stringify(start ?? {}),
+  start_data: requestData ?? null,
+  deadline,
 });
 
-const endedPart = (event: RecordedEvent, outcome: 'SUCCESS' | 'FAIL', fact: OperationFact): Partial<OperationRow> => ({
-  outcome,
+const closedPart = (event: RecordedEvent, { metadata }: ClosingFact): Partial<OperationRow> => ({
+  outcome: 'FAIL',
   ended_at: event.metadata.occurredAt,
   end_key: revisionKey(event),
   end_source: SOURCE.message,
-  end_metadata: json(fact.metadata),
-  end_data: fact.data ?? null,
+  end_metadata: JSON.stringify(metadata),
 });
 
 /** Tenants in whose trail a record is listed. */
@@ -164,22 +161,12 @@ const partsOfStreamEvent = (stored: RecordedEvent): OperationPart[] => {
     case 'OperationBegun': {
       const { data } = event;
       const about = { ...metadata, operation: data.operation };
-      const part = startedPart(event, { ...data, metadata: data.start ?? {}, data: data.requestData! });
-      return trailsOf(tenantId, data).map((trail) => partOf(trail, about, actorOf(data), data, part));
+      return trailsOf(tenantId, data).map((trail) => partOf(trail, about, actorOf(data), data, begunPart(event, data)));
     }
-    case 'OperationStarted':
-    case 'OperationSucceeded':
-    case 'OperationFailed': {
+    case 'OperationClosed': {
       const { data } = event;
-      const part =
-        event.type === 'OperationStarted'
-          ? startedPart(event, event.data)
-          : endedPart(event, event.type === 'OperationSucceeded' ? 'SUCCESS' : 'FAIL', data);
-      return [partOf(tenantId, { ...metadata, operation: data.operation }, actorOf(data), data, part)];
-    }
-    case 'OperationCommitted': {
-      const about = { ...metadata, operation: event.data.operation };
-      return [partOf(tenantId, about, '', { prefix: '', category: '' }, { committed: 1 })];
+      const about = { ...metadata, operation: data.operation };
+      return [partOf(tenantId, about, actorOf(data), data, closedPart(event, data))];
     }
     case 'RecorderReported':
       return [];
@@ -197,21 +184,13 @@ export const partsOf = (event: RecordedEvent): OperationPart[] => {
   return trailsOf(tenantId, record).map((trail) => partOf(trail, event.metadata, actorOfEvent(actor), common, part));
 };
 
-/** A request has one row: of two operations the record in an event stays, otherwise the first. */
-const ofOneOperation = (row: OperationRow, part: OperationPart): OperationRow => {
-  if (row.prefix === '' || part.prefix === '') return row.prefix === '' ? part : row;
-  return part.end_source > row.end_source ? part : row;
-};
-
 /**
  * The row with what another event says about the same operation, in whichever order the events of the two stores arrive: a record in an
  * event replaces one in a message, which then only completes it if both have the same outcome (ADR 0073).
  */
 export const mergeParts = (row: OperationRow, part: OperationPart): OperationRow => {
-  if (part.operation !== row.operation) return ofOneOperation(row, part);
-  // A part without entries: only whether its events are stored.
-  if (part.prefix === '') return { ...row, committed: 1 };
-  if (row.prefix === '') return { ...part, committed: 1 };
+  // A request has one row: of two operations the record in an event stays, otherwise the first.
+  if (part.operation !== row.operation) return part.end_source > row.end_source ? part : row;
   const [startOf, startRest] = part.start_source > row.start_source ? [part, row] : [row, part];
   const [endOf, endRest] = part.end_source > row.end_source ? [part, row] : [row, part];
   const of = endOf.end_source > SOURCE.none ? endOf : startOf;
@@ -235,7 +214,6 @@ export const mergeParts = (row: OperationRow, part: OperationPart): OperationRow
     end_metadata: endOf.end_metadata ?? (completes ? endRest.end_metadata : null),
     end_data: endOf.end_data ?? (completes ? endRest.end_data : null),
     deadline: row.deadline ?? part.deadline,
-    committed: Math.max(row.committed, part.committed),
     last_at: row.last_at > part.last_at ? row.last_at : part.last_at,
   };
 };

@@ -73,7 +73,6 @@ const operationOf = (tenantId: string, n: number): OperationRow => {
     end_metadata: '{}',
     end_data: null,
     deadline: null,
-    committed: 0,
     last_at: timeOf(2 * n + 3),
   };
 };

@@ -7,7 +7,6 @@ import {
   MAX_REQUEST_DATA,
   Nested,
   Optional,
-  OUTCOMES,
   Rule,
   type DtoClass,
 } from '@attestry/contracts';
@@ -82,25 +81,10 @@ class RecorderShape {
   @Time() at: string;
 }
 
-class FormerAboutShape {
-  @TenantId() tenantId: string;
-  @Time() startedAt: string;
-}
-
-class FormerShape extends CallShape {
-  @IsIn(OUTCOMES) outcome: string;
-  @Time() timestamp: string;
-  @Metadata() metadata: object;
-  @Optional() @IsInt() deadline?: number;
-  @Optional() @BoundedText(MAX_REQUEST_DATA) data?: string;
-  @Optional() @Nested(FormerAboutShape) about?: FormerAboutShape;
-}
-
 const SHAPES = {
   record: RecordShape,
   started: StartShape,
   recorder: RecorderShape,
-  former: FormerShape,
 } satisfies Record<string, DtoClass<object>>;
 
 /** Faults of a message's data, without its values. */

@@ -1,4 +1,4 @@
-import { operationSubject, recordSubject } from '@attestry/contracts';
+import { recordSubject } from '@attestry/contracts';
 import { receivedMessage } from './received-messages.js';
 
 const TIME = '2026-11-21T10:00:00.000Z';
@@ -14,7 +14,6 @@ const MESSAGES = {
   record: [recordSubject('record', 'dids'), { ...call, ...more, startedAt: TIME, endedAt: TIME, outcome: 'FAIL' }],
   started: [recordSubject('started', 'dids'), { ...call, ...more, startedAt: TIME, deadline: 1 }],
   recorder: [recordSubject('recorder', 'dids'), { instance: 'i', participant: 'dids', state: 'alive', at: TIME }],
-  former: [operationSubject('FAIL', 'dids'), { ...call, outcome: 'FAIL', timestamp: TIME, metadata: {} }],
 } as const;
 
 const received = (subject: string, data: unknown) =>

@@ -1,10 +1,7 @@
 import {
   BUS_PARTICIPANTS,
-  operationSubject,
-  OUTCOMES,
   recordSubject,
   type BusParticipant,
-  type OperationEventMessage,
   type OperationRecordMessage,
   type OperationStartMessage,
   type RecorderMessage,
@@ -17,8 +14,6 @@ export type ReceivedMessage = { bytes: number } & (
   | { kind: 'record'; data: OperationRecordMessage }
   | { kind: 'started'; data: OperationStartMessage }
   | { kind: 'recorder'; data: RecorderMessage }
-  /** Sent by a release that sent START and outcome separately: a gateway during an upgrade, or what the feed kept of it. */
-  | { kind: 'former'; data: OperationEventMessage }
 );
 
 /** A message whose shape is not that of its kind. */
@@ -29,19 +24,16 @@ export interface MalformedMessage {
 
 const KINDS = ['record', 'started', 'recorder'] as const;
 
-type Declared =
-  | { kind: (typeof KINDS)[number]; participant: BusParticipant }
-  | { kind: 'former'; participant: BusParticipant; outcome: string };
+interface Declared {
+  kind: (typeof KINDS)[number];
+  participant: BusParticipant;
+}
 
 /** Publisher and kind of message, by the subject. */
 const SUBJECTS: ReadonlyMap<string, Declared> = new Map(
-  BUS_PARTICIPANTS.flatMap((participant): [string, Declared][] => [
-    ...KINDS.map((kind): [string, Declared] => [recordSubject(kind, participant), { kind, participant }]),
-    ...OUTCOMES.map((outcome): [string, Declared] => [
-      operationSubject(outcome, participant),
-      { kind: 'former', participant, outcome },
-    ]),
-  ]),
+  BUS_PARTICIPANTS.flatMap((participant) =>
+    KINDS.map((kind): [string, Declared] => [recordSubject(kind, participant), { kind, participant }]),
+  ),
 );
 
 /** `undefined` for other messages, and for what its publisher may not record: the gateway records every operation, a service its own. */
@@ -52,11 +44,10 @@ export const receivedMessage = ({ subject, data }: FeedMessage): ReceivedMessage
   const bytes = Buffer.byteLength(JSON.stringify(data) ?? '');
   const faults = faultsOf(kind, data, bytes);
   if (faults.length) return { kind: 'malformed', faults };
-  const given = data as { operation?: string; outcome?: string; participant?: string };
+  const given = data as { operation?: string; participant?: string };
   const isOwn =
     kind === 'recorder'
       ? given.participant === participant
       : participant === 'gateway' || given.operation?.startsWith(`${participant}.`) === true;
-  if (!isOwn || (kind === 'former' && given.outcome !== declared.outcome)) return undefined;
-  return { kind, data, bytes } as ReceivedMessage;
+  return isOwn ? ({ kind, data, bytes } as ReceivedMessage) : undefined;
 };

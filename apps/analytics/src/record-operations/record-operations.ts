@@ -5,12 +5,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import {
-  MAX_RECORD_BYTES,
-  PLATFORM_TENANT,
-  type OperationEventMessage,
-  type RecorderMessage,
-} from '@attestry/contracts';
+import { MAX_RECORD_BYTES, PLATFORM_TENANT, type RecorderMessage } from '@attestry/contracts';
 import {
   CHAIN_START,
   chainEvent,
@@ -25,7 +20,6 @@ import { CLOCK, LOGGER, OPERATION_EVENT_STORE, PlatformConfig, Reactions, type L
 import { LRUCache } from 'lru-cache';
 import { operationEventId } from '../operation-stream/operation-event-id.js';
 import {
-  eventOf,
   OPERATION_EVENT_TYPES,
   operationStream,
   type OperationStreamEvent,
@@ -62,13 +56,12 @@ const LAST_MS = 1000;
 /** How often it is stored that a recorder lives: its last sign bounds the gap that an unclean end leaves. */
 const ALIVE_MS = 60_000;
 
-/** Events of one message stay in one append: its sequence then shows whether a redelivered message is stored. */
 function* chunks(group: readonly NewOperationEvent[]): Iterable<NewOperationEvent[]> {
   let chunk: NewOperationEvent[] = [];
   let bytes = 0;
   for (const event of group) {
     const isFull = chunk.length >= CHUNK || bytes + (event.bytes ?? 0) > CHUNK_BYTES;
-    if (isFull && chunk.length && !(event.sourceSequence && event.sourceSequence === chunk.at(-1)!.sourceSequence)) {
+    if (isFull && chunk.length) {
       yield chunk;
       [chunk, bytes] = [[], 0];
     }
@@ -91,25 +84,6 @@ const namedActor = ({ clientId, managementUserId }: { clientId?: string; managem
     : clientId === undefined
       ? 'holder'
       : `client:${clientId}`;
-
-const formerEvent = (data: OperationEventMessage, sourceSequence: string): NewOperationEvent => ({
-  id: operationEventId(data.tenantId, data.requestId, data.outcome === 'START' ? 'start' : 'outcome'),
-  event: eventOf(data),
-  tenantId: data.tenantId,
-  requestId: data.requestId,
-  occurredAt: data.timestamp,
-  sourceSequence,
-  actor: namedActor(data),
-});
-
-/** A management call about a tenant, once it succeeded: START and outcome in the tenant's stream, too. */
-const formerCopies = (data: OperationEventMessage, sequence: string): NewOperationEvent[] => {
-  if (!data.about) return [];
-  const outcome: OperationEventMessage = { ...data, tenantId: data.about.tenantId };
-  const { data: _answer, ...rest } = outcome;
-  const start: OperationEventMessage = { ...rest, outcome: 'START', timestamp: data.about.startedAt, metadata: {} };
-  return [formerEvent(start, sequence), formerEvent(outcome, sequence)];
-};
 
 /**
  * The only writer of the operation streams (ADR 0073): takes records that no domain event carries from the feed, appends them in batches at
@@ -223,8 +197,6 @@ export class RecordOperations implements OnApplicationBootstrap, OnModuleDestroy
       }
       case 'recorder':
         return this.recorderEvents(received.data, sourceSequence);
-      case 'former':
-        return [...formerCopies(received.data, sourceSequence), formerEvent(received.data, sourceSequence)];
     }
   }
 

@@ -117,7 +117,7 @@ export const checkOperations = (
 /** Checks that single events did not occur twice. */
 export const checkDomain = (events: readonly StoredEvent[], faults: string[]): void => {
   const once =
-    /^(UserCreated|UserDeleted|UserExpired|CredentialRecorded|OfferCreated|PreAuthorizedCodeRedeemed|OfferDeleted|DeliveryScheduled)$/;
+    /^(UserCreated|UserDeleted|UserExpired|CredentialRecorded|PreAuthorizedOfferCreated|PreAuthorizedCodeRedeemed|PreAuthorizedOfferDeleted|DeliveryScheduled)$/;
   const ends = /^Delivery(Succeeded|Exhausted|Cancelled)$/;
   for (const [stream, own] of Map.groupBy(events, (event) => event.stream)) {
     const types = own.map(({ type }) => type).filter((type) => once.test(type));

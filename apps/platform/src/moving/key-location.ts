@@ -3,20 +3,11 @@ import { join } from 'node:path';
 import type { KeyLocation } from '@attestry/keys';
 import { nameOf, type StoreLocation } from './store-location.js';
 
-/**
- * Where the keys of a folder are: `events.db`, or `keys.db` of an earlier release, which only the start of the platform moves: one of that
- * release may be running.
- */
-export const keyFileOf = (folder: string): string => {
-  const former = join(folder, 'keys.db');
-  return existsSync(former) ? former : join(folder, 'events.db');
-};
-
 /** Where the keys of a place are: a file, or the schema with `_keys` behind its name. */
 export const keyLocationOf = (location: StoreLocation): KeyLocation => {
   switch (location.kind) {
     case 'folder':
-      return { file: keyFileOf(location.folder) };
+      return { file: join(location.folder, 'events.db') };
     case 'file':
       return { file: location.file };
     case 'postgres':

@@ -14,8 +14,7 @@ export interface ProviderSettings {
   staticRequestParameters: Record<string, unknown>;
   forwardedRequestParameters: string[];
   claimsToPersist: string[];
-  /** Absent in older events: then also the static parameters require nothing, until the provider is saved again (ADR 0112). */
-  requiredClaims?: Record<string, unknown[]>;
+  requiredClaims: Record<string, unknown[]>;
 }
 
 /** The OpenID provider of a tenant's users. Its secret is sealed under a separate key, which is destroyed at its deletion. */

@@ -39,13 +39,6 @@ describe('an authentication provider', () => {
       requiredClaims: {},
     }));
 
-  it('is saved again by an update that repeats what an earlier release stored [T753]', () => {
-    const { requiredClaims: _, ...before } = settings;
-    given([{ type: 'AuthenticationProviderCreated', data: { providerId: 'p', ...before, createdAt: now } }])
-      .when((state) => updateAuthenticationProvider(state, { settings }, facts))
-      .then([{ type: 'AuthenticationProviderChanged', data: { providerId: 'p', ...settings } }]);
-  });
-
   it('fits into an event', () => {
     const staticRequestParameters = Object.fromEntries(
       Array.from({ length: 1000 }, (_, n) => [`p${n}`, 'é'.repeat(500)]),

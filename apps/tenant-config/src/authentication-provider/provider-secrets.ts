@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { AuthenticationProvider, TenantContext } from '@attestry/contracts';
 import { isErased, Sealing } from '@attestry/keys';
 import { mask, sealIdempotently, type SealedForNew } from '@attestry/service-kit';
-import { warningsOf } from '../sign-in/sign-in-requirements.js';
 import type { ActiveProvider } from './authentication-provider.state.js';
 
 /** Secrets of providers, each under a data key with the provider's id. */
@@ -33,7 +32,6 @@ export class ProviderSecrets {
   /** A provider as the API shows it. */
   async viewOf(tenant: TenantContext, provider: ActiveProvider): Promise<AuthenticationProvider> {
     const secret = await this.openSecret(tenant.id, provider);
-    const warnings = warningsOf(provider);
     return {
       id: provider.providerId,
       redirectUrl: `${tenant.baseUrl}/v1/oauth/authentication/callback`,
@@ -45,8 +43,7 @@ export class ProviderSecrets {
       staticRequestParameters: provider.staticRequestParameters,
       forwardedRequestParameters: provider.forwardedRequestParameters,
       claimsToPersist: provider.claimsToPersist,
-      requiredClaims: provider.requiredClaims ?? {},
-      ...(warnings.length > 0 && { warnings }),
+      requiredClaims: provider.requiredClaims,
     };
   }
 }

@@ -9,7 +9,7 @@ export const chooseKey = (
   { keys }: ClientKeysState,
   { keyId }: { keyId: string },
   facts: { now: string },
-): ClientKeysEvent[] => (keys.length > 0 ? [] : [{ type: 'ClientKeyChosen', data: { keyId, chosenAt: facts.now } }]);
+): ClientKeysEvent[] => (keys.length > 0 ? [] : [{ type: 'ClientKeyCreated', data: { keyId, createdAt: facts.now } }]);
 
 /** Whether the newest key is so old that another one is due. @param maxDays 0: never */
 const isDue = ({ keys }: ClientKeysState, { now, maxDays }: { now: string; maxDays: number }): boolean => {

@@ -3,7 +3,7 @@ import { clientKeysProjection } from './client-keys.projection.js';
 
 const given = projected(clientKeysProjection);
 const at = (day: number) => `2026-03-0${day}T00:00:00.000Z`;
-const chosen = { type: 'ClientKeyChosen', data: { keyId: 'k1', chosenAt: at(1) } } as const;
+const chosen = { type: 'ClientKeyCreated', data: { keyId: 'k1', createdAt: at(1) } } as const;
 const rotated = {
   type: 'ClientKeyRotated',
   data: { keyId: 'k2', previousKeyId: 'k1', signsFrom: at(3), overlapEndsAt: at(5) },
@@ -16,6 +16,6 @@ describe('the keys of clients', () => {
     given(chosen).expectRows({ client_key: [first] });
     given(chosen, rotated).expectRows({ client_key: [{ ...first, published_until: at(5) }, second] });
     given(chosen, rotated, { type: 'ClientKeyRetired', data: { keyId: 'k1' } }).expectRows({ client_key: [second] });
-    given(chosen, { type: 'TenantForgotten', data: { tenantId: 't1' } }).expectRows({});
+    given(chosen, { type: 'TenantDataPurged', data: { tenantId: 't1' } }).expectRows({});
   });
 });

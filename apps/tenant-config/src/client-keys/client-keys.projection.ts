@@ -10,7 +10,7 @@ export const clientKeysProjection = defineProjection({
   aggregates: [clientKeys],
   tables: keys.tables,
   on: {
-    ClientKeyChosen: ({ data }, source) => keys.choose(source, { keyId: data.keyId, signsFrom: data.chosenAt }),
+    ClientKeyCreated: ({ data }, source) => keys.choose(source, { keyId: data.keyId, signsFrom: data.createdAt }),
     ClientKeyRotated: ({ data }, source) => keys.rotate(source, data),
     ClientKeyRetired: ({ data }, source) => keys.retire(source, data),
   },

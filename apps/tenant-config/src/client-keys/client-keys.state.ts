@@ -11,8 +11,8 @@ export const clientKeysStream = (tenantId: string): string => `clientKeys-${tena
 
 const evolve = ({ keys }: ClientKeysState, event: ClientKeysEvent): ClientKeysState => {
   switch (event.type) {
-    case 'ClientKeyChosen':
-      return { keys: [{ keyId: event.data.keyId, signsFrom: event.data.chosenAt }] };
+    case 'ClientKeyCreated':
+      return { keys: [{ keyId: event.data.keyId, signsFrom: event.data.createdAt }] };
     case 'ClientKeyRotated':
       return { keys: withSuccessor(keys, event.data) };
     case 'ClientKeyRetired':
@@ -23,6 +23,6 @@ const evolve = ({ keys }: ClientKeysState, event: ClientKeysEvent): ClientKeysSt
 export const clientKeys: Aggregate<ClientKeysState, ClientKeysEvent> = {
   category: 'clientKeys',
   initial: { keys: [] },
-  types: { ClientKeyChosen: 1, ClientKeyRotated: 1, ClientKeyRetired: 1 },
+  types: { ClientKeyCreated: 1, ClientKeyRotated: 1, ClientKeyRetired: 1 },
   evolve,
 };

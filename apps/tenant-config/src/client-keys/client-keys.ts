@@ -47,9 +47,9 @@ export class ClientKeys implements RotatedKeys {
     await this.ensure(tenantId, context);
     const facts = {
       now: this.now(),
-      maxDays: this.config.webhookKeyDays,
-      leadSeconds: this.config.webhookKeyLeadSeconds,
-      overlapSeconds: this.config.webhookKeyOverlapSeconds,
+      maxDays: this.config.tenantKeyDays,
+      leadSeconds: this.config.tenantKeyLeadSeconds,
+      overlapSeconds: this.config.tenantKeyOverlapSeconds,
     };
     const { state } = await this.streams.runDecision(
       clientKeys,

@@ -91,8 +91,7 @@ export class CompleteSignIn {
     // The code belongs to the issuer that the sign-in began at: no other one may receive it (RFC 9700 §4.4).
     if (identitySpaceId !== body.identitySpaceId) throw providerFailed('was replaced during the sign-in');
     const person = await this.person(provider, body, context);
-    // Without the begin, as of an earlier release, the age of the authentication counts from now, which is stricter.
-    const requirements = requirementsOf(provider.settings, body.begunAt ?? this.clock.now().getTime());
+    const requirements = requirementsOf(provider.settings, body.begunAt);
     const userInfo = await this.checked(provider, person, requirements, body.mappedClaims, context);
     const { claims, unusable } = userInfo.claims ? merged(person.claims, userInfo.claims) : person.claims;
     return {

@@ -1,14 +1,14 @@
 import { readStepUp, requiredClaimsFault } from '@attestry/contracts';
-import { requirementsOf, warningsOf } from './sign-in-requirements.js';
+import { requirementsOf } from './sign-in-requirements.js';
 
 const BEGUN = 1_000_000;
 const REQUIRED = {};
 const unmet = (
   claims: Record<string, unknown>,
   staticRequestParameters: Record<string, unknown>,
-  requiredClaims: Record<string, unknown[]> | undefined = REQUIRED,
+  requiredClaims: Record<string, unknown[]> = REQUIRED,
 ) =>
-  requirementsOf({ staticRequestParameters, ...(requiredClaims && { requiredClaims }) }, BEGUN * 1000)
+  requirementsOf({ staticRequestParameters, requiredClaims }, BEGUN * 1000)
     .filter(({ claim, isMet }) => !isMet(claims[claim]))
     .map(({ name }) => name);
 const essential = (more: object = {}) => ({ id_token: { acr: { essential: true, ...more } } });
@@ -131,24 +131,5 @@ describe('static parameters that ask for an authentication', () => {
   it('are accepted where they ask for nothing', () => {
     expect(readStepUp({ ui_locales: 'fr' })).toEqual({ stepUp: {} });
     expect(readStepUp({ max_age: 0, claims: '{"id_token":{"acr":null}}' })).toEqual({ stepUp: { maxAge: 0 } });
-  });
-});
-
-describe('a provider that an earlier release stored', () => {
-  it('requires nothing, and has a warning for what it will require [T753]', () => {
-    const staticRequestParameters = { acr_values: '2', max_age: 60, claims: essential() };
-    expect(requirementsOf({ staticRequestParameters }, BEGUN)).toEqual([]);
-    const param = 'staticRequestParameters';
-    expect(warningsOf({ staticRequestParameters })).toEqual([
-      {
-        param,
-        msg: 'acr_values, acr in claims, max_age: not required of the ID token until the provider is saved again',
-      },
-    ]);
-    expect(warningsOf({ staticRequestParameters, requiredClaims: {} })).toEqual([]);
-    expect(warningsOf({ staticRequestParameters: { prompt: 'login' } })).toEqual([]);
-    expect(warningsOf({ staticRequestParameters: { max_age: 'x' } })).toEqual([
-      { param, msg: 'must have as max_age a whole number of seconds, such as 300: the next PUT is refused' },
-    ]);
   });
 });

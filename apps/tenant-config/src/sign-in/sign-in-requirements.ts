@@ -1,4 +1,4 @@
-import { AUTHENTICATION_CLAIMS, readStepUp, type Warning } from '@attestry/contracts';
+import { AUTHENTICATION_CLAIMS, readStepUp } from '@attestry/contracts';
 import { fulfills } from '@attestry/service-kit';
 import type { ProviderSettings } from '../authentication-provider/authentication-provider.events.js';
 
@@ -16,10 +16,6 @@ export interface Requirement {
 
 type RequiringSettings = Pick<ProviderSettings, 'staticRequestParameters' | 'requiredClaims'>;
 
-/** Not of a provider that an earlier release stored: until its next PUT its static parameters require nothing either (ADR 0112). */
-const hasRequirements = (settings: RequiringSettings): settings is Required<RequiringSettings> =>
-  settings.requiredClaims !== undefined;
-
 const hasValue = (value: unknown): boolean => value !== undefined && value !== null;
 
 /**
@@ -27,9 +23,10 @@ const hasValue = (value: unknown): boolean => value !== undefined && value !== n
  * nothing.
  * @param begunAt milliseconds since the epoch
  */
-export const requirementsOf = (settings: RequiringSettings, begunAt: number): Requirement[] => {
-  if (!hasRequirements(settings)) return [];
-  const { staticRequestParameters, requiredClaims } = settings;
+export const requirementsOf = (
+  { staticRequestParameters, requiredClaims }: RequiringSettings,
+  begunAt: number,
+): Requirement[] => {
   const { maxAge, acrValues, essentialAcr } = readStepUp(staticRequestParameters).stepUp;
   const requirements: Requirement[] = [];
   if (acrValues && !Object.hasOwn(requiredClaims, 'acr'))
@@ -66,21 +63,3 @@ export const requirementsOf = (settings: RequiringSettings, begunAt: number): Re
 /** The claim is about the authentication: UserInfo cannot have it. */
 export const isAuthenticationClaim = (name: string): boolean =>
   (AUTHENTICATION_CLAIMS as readonly string[]).includes(name);
-
-/** Warnings about what a provider that an earlier release stored would require if it was saved. */
-export const warningsOf = (settings: RequiringSettings): Warning[] => {
-  if (hasRequirements(settings)) return [];
-  const { stepUp, fault } = readStepUp(settings.staticRequestParameters);
-  const names = [
-    ...(stepUp.acrValues ? ['acr_values'] : []),
-    ...(stepUp.essentialAcr ? ['acr in claims'] : []),
-    ...(stepUp.maxAge !== undefined ? ['max_age'] : []),
-  ];
-  const param = 'staticRequestParameters';
-  return [
-    ...(names.length > 0
-      ? [{ param, msg: `${names.join(', ')}: not required of the ID token until the provider is saved again` }]
-      : []),
-    ...(fault === undefined ? [] : [{ param, msg: `${fault}: the next PUT is refused` }]),
-  ];
-};

@@ -3,7 +3,7 @@ import { keysProjection } from './keys.projection.js';
 
 const given = projected(keysProjection);
 const at = (day: number) => `2026-03-0${day}T00:00:00.000Z`;
-const chosen = { type: 'WebhookKeyChosen', data: { keyId: 'k1', chosenAt: at(1) } } as const;
+const chosen = { type: 'WebhookKeyCreated', data: { keyId: 'k1', createdAt: at(1) } } as const;
 const rotated = {
   type: 'WebhookKeyRotated',
   data: { keyId: 'k2', previousKeyId: 'k1', signsFrom: at(3), overlapEndsAt: at(5) },
@@ -26,6 +26,6 @@ describe('the keys of webhooks', () => {
 
   it('end with the tenant', () => {
     given(chosen, rotated, { type: 'WebhookKeysEnded', data: {} }).expectRows({});
-    given(chosen, { type: 'TenantForgotten', data: { tenantId: 't1' } }).expectRows({});
+    given(chosen, { type: 'TenantDataPurged', data: { tenantId: 't1' } }).expectRows({});
   });
 });

@@ -10,7 +10,7 @@ export const keysProjection = defineProjection({
   aggregates: [webhookKeys],
   tables: keys.tables,
   on: {
-    WebhookKeyChosen: ({ data }, source) => keys.choose(source, { keyId: data.keyId, signsFrom: data.chosenAt }),
+    WebhookKeyCreated: ({ data }, source) => keys.choose(source, { keyId: data.keyId, signsFrom: data.createdAt }),
     WebhookKeyRotated: ({ data }, source) => keys.rotate(source, data),
     WebhookKeyRetired: ({ data }, source) => keys.retire(source, data),
     WebhookKeysEnded: (_, source) => keys.end(source),

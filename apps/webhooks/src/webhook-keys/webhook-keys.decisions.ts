@@ -8,7 +8,7 @@ export const chooseKey = (
   { keyId }: { keyId: string },
   facts: { now: string },
 ): WebhookKeysEvent[] =>
-  state.status === 'absent' ? [{ type: 'WebhookKeyChosen', data: { keyId, chosenAt: facts.now } }] : [];
+  state.status === 'absent' ? [{ type: 'WebhookKeyCreated', data: { keyId, createdAt: facts.now } }] : [];
 
 /**
  * A new key after the one that signs. None while the newest does not sign yet: that rotation is in progress, and a retried request means

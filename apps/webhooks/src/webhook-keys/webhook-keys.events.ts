@@ -1,7 +1,7 @@
 /** Keys that sign a tenant's webhooks, with the end of their publication. The keys themselves are in the key vault. */
 export type WebhookKeysEvent =
   /** The first one; it signs at once, as no receiver can have an older key set. */
-  | { type: 'WebhookKeyChosen'; data: { keyId: string; chosenAt: string } }
+  | { type: 'WebhookKeyCreated'; data: { keyId: string; createdAt: string } }
   | {
       /** Published from now on and signing from `signsFrom`; the key before it stays published until `overlapEndsAt`. */
       type: 'WebhookKeyRotated';

@@ -6,7 +6,7 @@ import { webhookKeys, type WebhookKeysState } from './webhook-keys.state.js';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 const after = (...events: WebhookKeysEvent[]) => given<WebhookKeysState, WebhookKeysEvent>(webhookKeys, events);
-const chosen: WebhookKeysEvent = { type: 'WebhookKeyChosen', data: { keyId: 'k1', chosenAt: at(0) } };
+const chosen: WebhookKeysEvent = { type: 'WebhookKeyCreated', data: { keyId: 'k1', createdAt: at(0) } };
 const rotated = (n: number, seconds: number): WebhookKeysEvent => ({
   type: 'WebhookKeyRotated',
   data: {

@@ -12,8 +12,8 @@ export const webhookKeysStream = (tenantId: string): string => `webhookKeys-${te
 
 const evolve = (state: WebhookKeysState, event: WebhookKeysEvent): WebhookKeysState => {
   switch (event.type) {
-    case 'WebhookKeyChosen':
-      return { status: 'active', keys: [{ keyId: event.data.keyId, signsFrom: event.data.chosenAt }] };
+    case 'WebhookKeyCreated':
+      return { status: 'active', keys: [{ keyId: event.data.keyId, signsFrom: event.data.createdAt }] };
     case 'WebhookKeyRotated': {
       if (state.status !== 'active') return state;
       return { status: 'active', keys: withSuccessor(state.keys, event.data) };
@@ -29,6 +29,6 @@ const evolve = (state: WebhookKeysState, event: WebhookKeysEvent): WebhookKeysSt
 export const webhookKeys: Aggregate<WebhookKeysState, WebhookKeysEvent> = {
   category: 'webhookKeys',
   initial: { status: 'absent' },
-  types: { WebhookKeyChosen: 1, WebhookKeyRotated: 1, WebhookKeyRetired: 1, WebhookKeysEnded: 1 },
+  types: { WebhookKeyCreated: 1, WebhookKeyRotated: 1, WebhookKeyRetired: 1, WebhookKeysEnded: 1 },
   evolve,
 };

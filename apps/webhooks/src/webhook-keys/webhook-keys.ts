@@ -60,8 +60,8 @@ export class WebhookKeys {
     await this.ensure(tenantId, context);
     const facts = {
       now: this.now(),
-      leadSeconds: this.config.webhookKeyLeadSeconds,
-      overlapSeconds: this.config.webhookKeyOverlapSeconds,
+      leadSeconds: this.config.tenantKeyLeadSeconds,
+      overlapSeconds: this.config.tenantKeyOverlapSeconds,
     };
     const { state } = await this.streams.runDecision(
       webhookKeys,

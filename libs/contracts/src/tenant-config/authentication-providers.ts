@@ -1,7 +1,6 @@
 import { ArrayContains, ArrayMaxSize, IsArray, IsIn, IsString, Length, Matches } from 'class-validator';
 import { defineOperation, publicAccess, requires } from '../operation.js';
 import { PageQuery } from '../pagination.js';
-import { Warning } from '../issuance/credential-configurations.js';
 import { readStepUp, requiredClaimsFault } from './sign-in-requirements.js';
 import { IsRecord, BoundedJson, BoundedText, Optional, Rule, Unique, Uuid } from '../validators.js';
 
@@ -132,8 +131,6 @@ export class AuthenticationProvider {
   forwardedRequestParameters: string[];
   claimsToPersist: string[];
   requiredClaims: Record<string, unknown>;
-  /** Rules that the provider does not meet, because it was stored by an earlier release and not saved since. */
-  warnings?: Warning[];
 }
 
 /** A document of the provider. */

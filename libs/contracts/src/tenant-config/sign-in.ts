@@ -46,8 +46,8 @@ export class CompleteSignInRequest {
   @IsString() @Length(1, 200) state: string;
   @IsString() @Length(1, 200) nonce: string;
   @IsString() @Length(43, 128) codeVerifier: string;
-  /** When the sign-in was started, milliseconds since the epoch: the age of the authentication counts from then. Default: now. */
-  @Optional() @IsInt() @Min(0) begunAt?: number;
+  /** When the sign-in was started, milliseconds since the epoch: the age of the authentication counts from then. */
+  @IsInt() @Min(0) begunAt: number;
   /**
    * Names of the claims that the requested credentials map. UserInfo is requested if the ID token lacks one of them. Default: UserInfo is
    * not requested.

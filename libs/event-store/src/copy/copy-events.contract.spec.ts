@@ -16,7 +16,6 @@ import {
 } from '../event-store.js';
 import { openEventStoreDb } from '../eventstoredb/load-eventstoredb.js';
 import { migratePostgresEvents, openPostgresEvents } from '../postgres/load-postgres.js';
-import { chainEventVersion1 } from '../testing.js';
 import { BrokenChain, copyEvents, TargetDiffers } from './copy-events.js';
 
 const programs = findPostgres();
@@ -68,9 +67,7 @@ class Author {
   async write(stream: StreamName, count = 1, data?: (n: number) => unknown): Promise<void> {
     let { revision, chain } = this.ends.get(stream) ?? { revision: NO_STREAM, chain: CHAIN_START };
     const events = Array.from({ length: count }, (_, n): NewEvent => {
-      // Histories written by several releases: the first events of a stream have version 1.
-      const version = revision + n < 2 ? chainEventVersion1 : chainEvent;
-      const event = version(chain, {
+      const event = chainEvent(chain, {
         id: randomUUID(),
         type: 'Happened',
         schemaVersion: 1 + (n % 2),

@@ -1,9 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { anEvent } from '../testing.js';
-import { chainEvent, verifyChain } from '../chain.js';
 import type { NewEvent, StreamAppend, UnitPart, UnitWrite } from '../event-store.js';
 import { AppendTooLarge, EventStoreUnavailable, MAX_APPEND_BYTES, WrongExpectedRevision } from '../event-store.js';
 import { EmbeddedEventStore } from './embedded-event-store.js';
@@ -70,55 +69,6 @@ describe('EmbeddedEventStore', () => {
     db.exec('PRAGMA user_version = 99');
     db.close();
     await expect(EmbeddedEventStore.openFile({ file })).rejects.toThrow('schema version 99');
-  });
-
-  it('adds tables and columns that a file of an earlier release lacks', async () => {
-    const first = await EmbeddedEventStore.openFile({ file });
-    await first.append('op-a', [at('2026-01-01T00:00:00.000Z', '1')], -1);
-    await first.close();
-    const db = new DatabaseSync(file);
-    db.exec(`DROP INDEX events_tenant; DROP INDEX events_tenant_streams; ALTER TABLE events DROP COLUMN tenant_id;
-      DROP TABLE snapshots; PRAGMA user_version = 1`);
-    db.close();
-    const store = await EmbeddedEventStore.openFile({ file });
-    expect(await store.snapshots.read('op-a')).toBeUndefined();
-    expect(await store.readStream('op-a')).toHaveLength(1);
-    await store.close();
-  });
-
-  it.each([1, 2])('reads, verifies and continues a file that 9519c29 wrote, of schema version %i', async (version) => {
-    const old = new DatabaseSync(file);
-    old.exec(await readFile(join(import.meta.dirname, 'events-of-9519c29.sql'), 'utf8'));
-    if (version === 2) {
-      const blob = 'state_version TEXT NOT NULL, state BLOB NOT NULL) STRICT';
-      old.exec(
-        `CREATE TABLE snapshots (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL, chain TEXT NOT NULL, ${blob}`,
-      );
-      old.exec('PRAGMA user_version = 2');
-    }
-    const before = old.prepare('SELECT id, data, metadata FROM events ORDER BY position').all();
-    old.close();
-    const store = await EmbeddedEventStore.openFile({ file });
-    const { events } = await store.readAll({ limit: 100 });
-    expect(events.map(({ id, text }) => ({ id, ...text }))).toEqual(before.map((row) => ({ ...row })));
-    const streams = Map.groupBy(events, ({ stream }) => stream);
-    expect([streams.size, events.length]).toEqual([7, 19]);
-    const tenant = '01a20649-91e9-7595-bf02-7ca86b2ca252';
-    const ofTenant = events.filter(({ metadata }) => metadata.tenantId === tenant);
-    expect((await store.readTenant(tenant, undefined, 100)).events).toEqual(ofTenant);
-    const names = [...new Set(ofTenant.map(({ stream }) => stream))].sort();
-    expect(await store.tenantStreams(tenant, undefined, 100)).toEqual(names);
-    expect(names).toHaveLength(5);
-    for (const [stream, ofStream] of streams) {
-      const { chain, revision, metadata, id } = ofStream.at(-1)!;
-      expect(metadata).not.toHaveProperty('chain');
-      expect(verifyChain(ofStream)).toEqual({ intact: true, chain });
-      // The next decision continues in version 2.
-      const next = chainEvent(chain, { id: `after ${id}`, type: 'Happened', schemaVersion: 1, data: {}, metadata });
-      await store.append(stream, [next], revision);
-      expect(verifyChain(await store.readStream(stream))).toEqual({ intact: true, chain: next.chain });
-    }
-    await store.close();
   });
 
   it('discards older events, and reuses neither revisions nor positions', async () => {

@@ -1,8 +1,6 @@
 import type { Database, Jobs } from '@attestry/sqlite';
 
-const SCHEMA_VERSION = 4;
-
-/** Idempotency needs no index on `id`: a repeated append is found at its expected revisions. */
+/** Version 1. Idempotency needs no index on `id`: a repeated append is found at its expected revisions. */
 const SCHEMA = `
   CREATE TABLE events (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -13,10 +11,18 @@ const SCHEMA = `
     type TEXT NOT NULL,
     schema_version INTEGER NOT NULL,
     data TEXT NOT NULL,
-    metadata TEXT NOT NULL
+    metadata TEXT NOT NULL,
+    -- tenant-of.ts
+    tenant_id TEXT GENERATED ALWAYS AS (
+      CASE WHEN instr(stream, '+') > instr(stream, '-') AND category NOT LIKE '%subdomain'
+        THEN substr(stream, instr(stream, '-') + 1, instr(stream, '+') - instr(stream, '-') - 1)
+        ELSE metadata ->> '$.tenantId' END
+    ) VIRTUAL
   ) STRICT;
   CREATE UNIQUE INDEX events_stream ON events (stream, revision);
   CREATE INDEX events_category ON events (category, position);
+  CREATE INDEX events_tenant ON events (tenant_id, position);
+  CREATE INDEX events_tenant_streams ON events (tenant_id, stream, revision);
   -- Last revision of streams whose events were all discarded, so that revisions are not used twice.
   CREATE TABLE discarded (stream TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE leases (
@@ -30,9 +36,6 @@ const SCHEMA = `
     position TEXT NOT NULL,
     epoch INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-`;
-/** New in version 2. */
-const SNAPSHOTS = `
   CREATE TABLE snapshots (
     stream TEXT PRIMARY KEY,
     revision INTEGER NOT NULL,
@@ -41,18 +44,8 @@ const SNAPSHOTS = `
     state BLOB NOT NULL
   ) STRICT;
 `;
-/** New in version 3. Computed from each row, so events stored before have it too; tenant-of.ts. */
-const TENANTS = `
-  ALTER TABLE events ADD COLUMN tenant_id TEXT GENERATED ALWAYS AS (
-    CASE WHEN instr(stream, '+') > instr(stream, '-') AND category NOT LIKE '%subdomain'
-      THEN substr(stream, instr(stream, '-') + 1, instr(stream, '+') - instr(stream, '-') - 1)
-      ELSE metadata ->> '$.tenantId' END
-  ) VIRTUAL;
-  CREATE INDEX events_tenant ON events (tenant_id, position);
-  CREATE INDEX events_tenant_streams ON events (tenant_id, stream, revision);
-`;
-/** Version 4: keys and single-use values are in this file (ADR 0074). An earlier release, which would make others, refuses it. */
-const KEYS = '';
+/** In order; a release adds steps and changes none. */
+const STEPS: readonly string[] = [SCHEMA];
 
 /** `exclusive`: the caller is the only user of the data folder, so leases of an earlier process are void. */
 export interface EmbeddedOptions {
@@ -62,12 +55,10 @@ export interface EmbeddedOptions {
 /** Creates the tables, or adds what later versions have; the jobs are in the modules that are loaded after it. @throws Error when a later release made them */
 export const createJobs = (db: Database, options: unknown): Jobs => {
   const { user_version: found } = db.prepare('PRAGMA user_version').get() as { user_version: number };
-  if (found > SCHEMA_VERSION)
-    throw new Error(`the event store has schema version ${found}, this release knows ${SCHEMA_VERSION}`);
-  if (found < SCHEMA_VERSION) {
-    const missing = [SCHEMA, SNAPSHOTS, TENANTS, KEYS].slice(found).join('');
-    db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
-  }
+  if (found > STEPS.length)
+    throw new Error(`the event store has schema version ${found}, this release knows ${STEPS.length}`);
+  if (found < STEPS.length)
+    db.exec(`BEGIN IMMEDIATE; ${STEPS.slice(found).join('')} PRAGMA user_version = ${STEPS.length}; COMMIT;`);
   if ((options as EmbeddedOptions).exclusive) db.exec('UPDATE leases SET expires_at = 0');
   return {};
 };

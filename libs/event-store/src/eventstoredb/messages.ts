@@ -29,8 +29,8 @@ const { Options } = Read;
 const SEARCH_WINDOW = 256;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The schema version is part of the metadata, in version 1 of the chain behind them: the server has no member for it. */
-export const encodeEvent = ({ id, type, schemaVersion, text }: NewEvent): EncodedEvent => {
+/** The schema version is part of the metadata: the server has no member for it. */
+export const encodeEvent = ({ id, type, text }: NewEvent): EncodedEvent => {
   // The server returns an id in lower case, so another spelling would not be the same id any more.
   if (!UUID.test(id))
     throw new RangeError(`${id} must be a UUID in lower case, as EventStoreDB requires for event ids`);
@@ -39,11 +39,7 @@ export const encodeEvent = ({ id, type, schemaVersion, text }: NewEvent): Encode
     id,
     type,
     data: Buffer.from(text.data),
-    metadata: Buffer.from(
-      schemaVersionIn(text.metadata) === undefined
-        ? `${text.metadata.slice(0, -1)},"schemaVersion":${schemaVersion}}`
-        : text.metadata,
-    ),
+    metadata: Buffer.from(text.metadata),
   };
 };
 
@@ -153,30 +149,10 @@ export const recordOf = (response: ReadResp, names: StreamNames): LogRecord | un
   const revision = Number(record.getStreamRevision());
   if (stream === undefined) return { position, revision };
   const type = record.getMetadataMap().get('type')!;
-  const stored = type.startsWith('$') ? undefined : decodeMetadata(textOf(record.getCustomMetadata_asU8()));
-  if (!stored) return { position, stream, revision };
-  const { schemaVersion, metadata } = stored;
+  const metadata = textOf(record.getCustomMetadata_asU8());
+  const schemaVersion = type.startsWith('$') ? undefined : schemaVersionIn(metadata);
+  // Written by another application.
+  if (schemaVersion === undefined) return { position, stream, revision };
   const ids = { id: record.getId()!.getString(), type, schemaVersion, stream, revision, position: toText(position) };
   return { position, stream, revision, event: readText(ids, { data: textOf(record.getData_asU8()), metadata }) };
 };
-
-/** The metadata that {@link encodeEvent} was given; `undefined` when another application wrote them. */
-const decodeMetadata = (stored: string): { schemaVersion: number; metadata: string } | undefined => {
-  const version = schemaVersionIn(stored);
-  if (version !== undefined) return { schemaVersion: version, metadata: stored };
-  const found = parsed(stored);
-  if (!isOurs(found)) return undefined;
-  const { schemaVersion, ...metadata } = found;
-  return { schemaVersion, metadata: JSON.stringify(metadata) };
-};
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
-const isOurs = (metadata: unknown): metadata is { schemaVersion: number } =>
-  typeof metadata === 'object' && metadata !== null && 'schemaVersion' in metadata && 'tenantId' in metadata;

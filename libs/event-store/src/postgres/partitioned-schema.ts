@@ -1,4 +1,4 @@
-import type { Migrations } from '@attestry/postgres';
+import { together, type Migrations } from '@attestry/postgres';
 import {
   appendGroup,
   appendLock,
@@ -157,7 +157,7 @@ const tenantsInPartitions = (schema: string): string => `
 /** Functions that a store needs, whatever the retention is. */
 export const PARTITIONED_EVENTS: Pick<Migrations, 'component' | 'steps'> = {
   component: 'partitioned events',
-  steps: [events, tenantsInPartitions, (schema) => appendUnits(schema, appendSql(schema))],
+  steps: [together(events, tenantsInPartitions, (schema) => appendUnits(schema, appendSql(schema)))],
 };
 
 export interface Retention {

@@ -1,4 +1,4 @@
-import type { Grant, Migrations } from '@attestry/postgres';
+import { together, type Grant, type Migrations } from '@attestry/postgres';
 
 /** Key of the lock under which positions are assigned; one per schema. */
 export const appendLock = (schema: string): string => `hashtextextended('attestry append ${schema}', 0)`;
@@ -211,7 +211,7 @@ const events = (schema: string): string => `
     ${refuseOn(`${schema}.events`)} ${schema}.refuse_change();
     ${appendGroup(schema, appendSql(schema))}`;
 
-/** Computed by the server, so events of the previous release have it too; tenant-of.ts. Adding it rewrites the table. */
+/** Computed by the server; tenant-of.ts. */
 export const tenants = (schema: string): string => `
     ALTER TABLE ${schema}.events ADD COLUMN tenant_id text COLLATE "C" GENERATED ALWAYS AS (
       CASE WHEN strpos(stream, '+') > strpos(stream, '-') AND category NOT LIKE '%subdomain'
@@ -235,7 +235,7 @@ export const EVENT_GRANTS: readonly Grant[] = [
 
 export const EVENT_TABLES: Migrations = {
   component: 'events',
-  steps: [events, tenants, (schema) => appendUnits(schema, appendSql(schema))],
+  steps: [together(events, tenants, (schema) => appendUnits(schema, appendSql(schema)))],
   grants: () => EVENT_GRANTS,
 };
 
@@ -268,7 +268,7 @@ const snapshots = (schema: string): string => `
 /** Leases, the checkpoints they fence, and snapshots; also for events in another engine. */
 export const LEASE_TABLES: Migrations = {
   component: 'leases',
-  steps: [leases, snapshots],
+  steps: [together(leases, snapshots)],
   grants: () => [
     { on: 'leases', privileges: 'SELECT, INSERT, UPDATE' },
     { on: 'checkpoints', privileges: 'SELECT, INSERT, UPDATE' },

@@ -9,7 +9,7 @@ const DESTROY_ROWS: Record<TenantTable, { name: string; statement: string }> = {
     statement: 'UPDATE signing_keys SET live = 0, sealed = zeroblob(60) WHERE live = 1 AND',
   },
   data_keys: { name: 'id', statement: 'UPDATE data_keys SET live = 0, sealed = zeroblob(60) WHERE live = 1 AND' },
-  remembered: { name: 'name', statement: 'DELETE FROM remembered WHERE' },
+  expiring_state: { name: 'name', statement: 'DELETE FROM expiring_state WHERE' },
 };
 
 /** Ends keys, and all that a tenant has. */

@@ -1,8 +1,6 @@
-import { join } from 'node:path';
 import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
 import type { KeyStore } from '../stored/key-store.js';
 import { StoredKeyVault, type StoredKeyVaultOptions } from '../stored/stored-key-vault.js';
-import type { KeyFileOptions } from './key-schema.jobs.js';
 
 export interface EmbeddedKeyVaultOptions extends Omit<StoredKeyVaultOptions, 'believeMs'> {
   /** Path of the file with the keys. */
@@ -44,10 +42,8 @@ export class EmbeddedKeyVault {
     return StoredKeyVault.load(() => openKeyFile(file, onFailure), options);
   }
 
-  /** The jobs of a thread for {@link onThread}. They move the keys of an earlier release: the caller holds the lock of the folder. */
-  static jobs(folder: string): JobsSource {
-    return { jobs: JOBS, options: { former: join(folder, 'keys.db') } satisfies KeyFileOptions };
-  }
+  /** The jobs of a thread for {@link onThread}. */
+  static readonly jobs: JobsSource = { jobs: JOBS };
 
   /** On a thread that others use too, and that the caller closes afterwards. @throws MasterKeyMismatch, as {@link openFile} */
   static onThread(thread: SqliteThread, options: StoredKeyVaultOptions): Promise<StoredKeyVault> {

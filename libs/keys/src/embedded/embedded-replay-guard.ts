@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { SqliteThread, moduleBeside, type JobsSource } from '@attestry/sqlite';
 import { ReplayGuard, type SingleUseValue, type Spending } from '../vault/key-vault.js';
 import { spendsOf } from '../vault/single-use.js';
-import type { ReplayOptions, SpendAll } from './replay.jobs.js';
+import type { SpendAll } from './replay.jobs.js';
 
 export interface EmbeddedReplayGuardOptions {
   /** Path of the guard's own database. */
@@ -29,10 +28,8 @@ export class EmbeddedReplayGuard extends ReplayGuard {
     return new EmbeddedReplayGuard(thread, clock ?? (() => new Date()), true);
   }
 
-  /** The jobs of a thread for {@link onThread}, with the values of an earlier release's file in this folder. */
-  static jobs(folder: string): JobsSource {
-    return { jobs: JOBS, options: { former: join(folder, 'replay.db') } satisfies ReplayOptions };
-  }
+  /** The jobs of a thread for {@link onThread}. */
+  static readonly jobs: JobsSource = { jobs: JOBS };
 
   /** On a thread that others use too, and that the caller closes afterwards. */
   static onThread(thread: SqliteThread, clock: () => Date): EmbeddedReplayGuard {

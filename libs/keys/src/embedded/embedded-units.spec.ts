@@ -32,7 +32,7 @@ const open = async (): Promise<void> => {
   thread = await SqliteThread.spawn({
     file: join(folder, 'events.db'),
     ...EmbeddedEventStore.jobs(true),
-    further: [EmbeddedKeyVault.jobs(folder), EmbeddedReplayGuard.jobs(folder)],
+    further: [EmbeddedKeyVault.jobs, EmbeddedReplayGuard.jobs],
     pragmas: [...EVENT_PRAGMAS, ...KEY_PRAGMAS],
   });
   events = EmbeddedEventStore.onThread(thread, { file: join(folder, 'events.db'), exclusive: true });

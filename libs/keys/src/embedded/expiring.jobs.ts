@@ -4,16 +4,16 @@ import type { Row } from './key-row.js';
 
 /** Sealed values with a time to live. */
 export const createJobs = (db: Database): Jobs => {
-  const readExpiring = db.prepare('SELECT * FROM remembered WHERE tenant = ? AND name = ?');
+  const readExpiring = db.prepare('SELECT * FROM expiring_state WHERE tenant = ? AND name = ?');
   const insertExpiring = db.prepare(
-    'INSERT OR IGNORE INTO remembered (tenant, name, version, expires_at, sealed) VALUES (?, ?, ?, ?, ?)',
+    'INSERT OR IGNORE INTO expiring_state (tenant, name, version, expires_at, sealed) VALUES (?, ?, ?, ?, ?)',
   );
   const updateExpiring = db.prepare(
-    'UPDATE remembered SET version = ?, expires_at = ?, sealed = ? WHERE tenant = ? AND name = ? AND version = ?',
+    'UPDATE expiring_state SET version = ?, expires_at = ?, sealed = ? WHERE tenant = ? AND name = ? AND version = ?',
   );
-  const deleteExpiring = db.prepare('DELETE FROM remembered WHERE tenant = ? AND name = ? AND version = ?');
+  const deleteExpiring = db.prepare('DELETE FROM expiring_state WHERE tenant = ? AND name = ? AND version = ?');
   const deleteExpired = db.prepare(
-    'DELETE FROM remembered WHERE rowid IN (SELECT rowid FROM remembered WHERE expires_at <= ? LIMIT ?)',
+    'DELETE FROM expiring_state WHERE rowid IN (SELECT rowid FROM expiring_state WHERE expires_at <= ? LIMIT ?)',
   );
 
   return {

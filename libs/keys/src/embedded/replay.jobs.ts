@@ -1,4 +1,3 @@
-import { existsSync, rmSync } from 'node:fs';
 import type { Database, Jobs } from '@attestry/sqlite';
 import type { Spend } from '../vault/single-use.js';
 
@@ -14,36 +13,12 @@ const STORED_BYTES = 16;
 const PRUNE_EVERY = 512;
 const PRUNE_AT_MOST = 2048;
 
-/** A file with spent values alone, of a release before 0074. */
-export interface ReplayOptions {
-  former: string;
-}
-
-/** Moves the spent values of an earlier release's file into this one; repeated after a crash. */
-const moveFormerValues = (db: Database, former: string): void => {
-  if (!existsSync(former)) return;
-  db.prepare('ATTACH ? AS former').run(former);
-  db.exec('PRAGMA former.locking_mode = EXCLUSIVE');
-  const found = db
-    .prepare("SELECT count(*) AS count FROM former.sqlite_schema WHERE name IN ('spent', 'horizon')")
-    .get();
-  if ((found as { count: number }).count === 2)
-    db.exec(`BEGIN IMMEDIATE;
-      INSERT OR IGNORE INTO main.spent (digest, expires_at) SELECT digest, expires_at FROM former.spent;
-      INSERT INTO main.horizon (one, expires_at) SELECT one, expires_at FROM former.horizon WHERE true
-        ON CONFLICT (one) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at);
-      COMMIT;`);
-  db.exec('DETACH former');
-  for (const end of ['-wal', '-shm', '']) rmSync(former + end, { force: true });
-};
-
-export const createJobs = (db: Database, options?: unknown): Jobs => {
+export const createJobs = (db: Database): Jobs => {
   db.exec(`
     CREATE TABLE IF NOT EXISTS spent (digest BLOB PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS spent_by_expiry ON spent (expires_at);
     CREATE TABLE IF NOT EXISTS horizon (one INTEGER PRIMARY KEY CHECK (one = 1), expires_at INTEGER NOT NULL);
   `);
-  if (options) moveFormerValues(db, (options as ReplayOptions).former);
   const isSpent = db.prepare('SELECT 1 FROM spent WHERE digest = ? AND expires_at > ?');
   const spend = db.prepare('INSERT OR REPLACE INTO spent (digest, expires_at) VALUES (?, ?)');
   const lastToPrune = db.prepare(

@@ -90,7 +90,7 @@ const destroyRows = (table: string): Record<TenantTable, { name: string; stateme
   sealed_values: { name: 'id', statement: `DELETE FROM ${table} WHERE` },
   signing_keys: { name: 'key_id', statement: `UPDATE ${table} SET live = false, sealed = ${ZEROS} WHERE live AND` },
   data_keys: { name: 'id', statement: `UPDATE ${table} SET live = false, sealed = ${ZEROS} WHERE live AND` },
-  remembered: { name: 'name', statement: `DELETE FROM ${table} WHERE` },
+  expiring_state: { name: 'name', statement: `DELETE FROM ${table} WHERE` },
 });
 /** Beginning of the page after a row. */
 const cursorOf = (table: KeyTable, row: Row): string => {
@@ -328,7 +328,7 @@ export class PostgresKeyStore implements KeyStore {
     },
     readExpiring: async ({ tenant, name }) => {
       const [row] = await this.query(
-        `SELECT version, expires_at, sealed FROM ${this.schema}.remembered WHERE tenant = $1 AND name = $2`,
+        `SELECT version, expires_at, sealed FROM ${this.schema}.expiring_state WHERE tenant = $1 AND name = $2`,
         [tenant, name],
       );
       return (
@@ -344,23 +344,23 @@ export class PostgresKeyStore implements KeyStore {
     writeExpiring: async ({ tenant, name, version, expiresAt, sealed, after }) => {
       const rows = await this.query(
         after === undefined
-          ? `INSERT INTO ${this.schema}.remembered (tenant, name, version, expires_at, sealed)
+          ? `INSERT INTO ${this.schema}.expiring_state (tenant, name, version, expires_at, sealed)
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING name`
-          : `UPDATE ${this.schema}.remembered SET version = $3, expires_at = $4, sealed = $5
+          : `UPDATE ${this.schema}.expiring_state SET version = $3, expires_at = $4, sealed = $5
              WHERE tenant = $1 AND name = $2 AND version = $6 RETURNING name`,
         [tenant, name, version, expiresAt, sealed, ...(after === undefined ? [] : [after])],
       );
       return rows.length === 1;
     },
     deleteExpiring: async ({ tenant, name, version }) => {
-      await this.query(`DELETE FROM ${this.schema}.remembered WHERE tenant = $1 AND name = $2 AND version = $3`, [
+      await this.query(`DELETE FROM ${this.schema}.expiring_state WHERE tenant = $1 AND name = $2 AND version = $3`, [
         tenant,
         name,
         version,
       ]);
     },
     deleteExpired: async ({ now, limit }) => {
-      const table = `${this.schema}.remembered`;
+      const table = `${this.schema}.expiring_state`;
       const gone = await this.query(
         `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE expires_at <= $1 LIMIT $2)) RETURNING 1`,
         [now, limit],

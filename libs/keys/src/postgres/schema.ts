@@ -1,4 +1,4 @@
-import type { Migrations } from '@attestry/postgres';
+import { together, type Migrations } from '@attestry/postgres';
 
 /**
  * Rows are overwritten, never deleted: a zeroed row is the tombstone. Functions take the locks that make a destruction final during
@@ -113,28 +113,19 @@ const keys = (schema: string): string => `
           VALUES (of_tenant, one, '', false, decode(repeat('00', 60), 'hex'));
       END IF;
     END LOOP;
-  END $$;
-
-  CREATE FUNCTION ${schema}.destroy_tenant(of_tenant text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
-  BEGIN
-    PERFORM ${schema}.lock_tenant(of_tenant, false);
-    INSERT INTO ${schema}.tenant_keys (tenant, live, wrapped) VALUES (of_tenant, false, decode(repeat('00', 64), 'hex'))
-      ON CONFLICT (tenant) DO UPDATE SET live = false, wrapped = excluded.wrapped;
-    UPDATE ${schema}.signing_keys k SET live = false, sealed = decode(repeat('00', 60), 'hex') WHERE k.tenant = of_tenant AND k.live;
-    UPDATE ${schema}.data_keys k SET live = false, sealed = decode(repeat('00', 60), 'hex') WHERE k.tenant = of_tenant AND k.live;
   END $$;`;
 
 /** Expiring state, sealed under the key of its tenant. */
-const remembered = (schema: string): string => `
-  CREATE TABLE ${schema}.remembered (
+const expiringState = (schema: string): string => `
+  CREATE TABLE ${schema}.expiring_state (
     tenant text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, version text NOT NULL, expires_at bigint NOT NULL,
     sealed bytea NOT NULL, PRIMARY KEY (tenant, name)
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50);
-  CREATE INDEX remembered_by_expiry ON ${schema}.remembered (expires_at);`;
+  CREATE INDEX expiring_state_by_expiry ON ${schema}.expiring_state (expires_at);`;
 
 /**
- * The rows of an ended tenant are overwritten in portions, by their service: with all of them in one statement, as `destroy_tenant` of
- * earlier releases does, a large tenant exceeds any statement timeout.
+ * The rows of an ended tenant are overwritten in portions, by their service: with all of them in one statement, a large tenant exceeds any
+ * statement timeout.
  */
 const endedTenants = (schema: string): string => `
   CREATE FUNCTION ${schema}.end_tenant(of_tenant text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
@@ -229,13 +220,13 @@ const sealedValues = (schema: string): string => `
  */
 export const KEY_TABLES: Migrations = {
   component: 'keys',
-  steps: [keys, remembered, endedTenants, newDataKeys, sealedValues],
+  steps: [together(keys, expiringState, endedTenants, newDataKeys, sealedValues)],
   grants: () => [
     ...['tenant_keys', 'signing_keys', 'data_keys', 'peppers', 'key_checkpoints'].map((on) => ({
       on,
       privileges: 'SELECT, INSERT, UPDATE',
     })),
-    { on: 'remembered', privileges: 'SELECT, INSERT, UPDATE, DELETE' },
+    { on: 'expiring_state', privileges: 'SELECT, INSERT, UPDATE, DELETE' },
     { on: 'sealed_values', privileges: 'SELECT, INSERT, DELETE' },
   ],
 };

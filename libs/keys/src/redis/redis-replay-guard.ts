@@ -30,15 +30,13 @@ const KEY_CHARACTERS = 22;
 /** Results of the script. */
 const [REFUSED, SPENT, FIRST_SPENT] = [0, 1, 2];
 
-// A value may be issued again after its end and before the server deletes it, so NX alone would refuse too much. Earlier releases had
-// keys without a tenant; where a cluster keeps these elsewhere, the call fails and there are none.
+// A value may be issued again after its end and before the server deletes it, so NX alone would refuse too much.
 const spendAll = defineScript({
   SCRIPT: `
     local now = tonumber(ARGV[1])
     local function isSpent(ends) return type(ends) == 'string' and tonumber(ends) > now end
     for i, key in ipairs(KEYS) do
-      local earlier = string.gsub(key, '{.*}:', '')
-      if isSpent(redis.call('GET', key)) or isSpent(redis.pcall('GET', earlier)) then
+      if isSpent(redis.call('GET', key)) then
         if i == 1 or ARGV[#ARGV] == 'all' then return ${REFUSED} end
         redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
         return ${FIRST_SPENT}

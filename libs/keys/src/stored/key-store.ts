@@ -38,7 +38,7 @@ export interface ExpiringRow {
 /** `sealed_values` has the values that are stored with a data key; its rows are deleted with that key. */
 export type KeyTable = 'tenant_keys' | 'signing_keys' | 'data_keys' | 'sealed_values';
 /** Tables with the rows of a tenant. */
-export const TENANT_TABLES = ['sealed_values', 'signing_keys', 'data_keys', 'remembered'] as const;
+export const TENANT_TABLES = ['sealed_values', 'signing_keys', 'data_keys', 'expiring_state'] as const;
 export type TenantTable = (typeof TENANT_TABLES)[number];
 /** A stored row, also of a destroyed key. */
 export interface StoredKey {

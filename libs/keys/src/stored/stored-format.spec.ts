@@ -7,7 +7,7 @@ import type { StoredKey } from './key-store.js';
 import { PLATFORM } from '../vault/key-vault.js';
 import type { StoredKeyVault } from './stored-key-vault.js';
 
-// Rows, a sealed value and MACs that release 0.1.0 wrote under the MASTER_KEY of 32 bytes 0x01.
+// Rows, a sealed value and MACs that a vault wrote before under the MASTER_KEY of 32 bytes 0x01.
 const tenantId = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const ES = '00000000-0000-4000-8000-000000000001';
 const ED = '00000000-0000-4000-8000-000000000002';
@@ -40,7 +40,7 @@ const signingKeys = [
   ),
 ];
 
-describe('data stored by release 0.1.0', () => {
+describe('the format of stored keys', () => {
   let folder: string;
   let vault: StoredKeyVault;
   beforeAll(async () => {

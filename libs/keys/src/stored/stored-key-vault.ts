@@ -29,7 +29,7 @@ const PORTIONS: Record<TenantTable, number> = {
   sealed_values: 16,
   signing_keys: 1000,
   data_keys: 1000,
-  remembered: 1000,
+  expiring_state: 1000,
 };
 
 /** KeyVault over a store of sealed keys. Encryption happens in its ports; the store never receives a key in plain text. */

@@ -110,7 +110,7 @@ export class StoredSealing extends Sealing {
     const at = { tenant: tenantId, purpose, id: keyId };
     let found = await this.store.call('storedValue', at);
     if (found.state === 'absent') {
-      // A key of an earlier release, which stored values in events.
+      // A key that was created without a value.
       const key = await this.loadDataKey(cacheName(tenantId, keyId, purpose), tenantId, purpose, keyId);
       if (!Buffer.isBuffer(key)) throw new KeyNotFound(keyId);
       const sealed = sealBytes(key, Buffer.from(plaintext), bind('value', tenantId, purpose, keyId));

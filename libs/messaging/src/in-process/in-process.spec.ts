@@ -57,29 +57,6 @@ describe('in-process bus', () => {
     expect(after.every(Number.isSafeInteger)).toBe(true);
   });
 
-  it('reads a file of an earlier version with parked messages, and ignores those', async () => {
-    await bus.publish([event(1), event(2)]);
-    await bus.close();
-    const db = new DatabaseSync(join(folder, 'feed.db'));
-    db.exec(`
-      CREATE TABLE parked (
-        consumer TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, body TEXT NOT NULL,
-        attempts INTEGER NOT NULL, error TEXT NOT NULL, parked_at TEXT NOT NULL, replay INTEGER NOT NULL, PRIMARY KEY (consumer, sequence)
-      ) STRICT, WITHOUT ROWID;
-      INSERT INTO parked SELECT 'all', sequence, id, subject, body, 1, 'failed', '2026-01-01T00:00:00.000Z', 1 FROM message LIMIT 1;
-      INSERT INTO consumer SELECT 'all', min(sequence) FROM message;
-    `);
-    bus = await open();
-    const { got } = collect('all');
-    await bus.publish([event(3)]);
-    await until(() => numbers(got).includes(3));
-    expect(numbers(got)).toEqual([2, 3]);
-    await bus.close();
-    expect(db.prepare('SELECT id FROM parked').all()).toEqual([{ id: 'event-1' }]);
-    db.close();
-    bus = await open();
-  });
-
   it('reads a backlog longer than its tail from the file and continues with new messages, in order', async () => {
     await bus.close();
     bus = await open({ tailLength: 8 });

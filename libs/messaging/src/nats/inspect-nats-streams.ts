@@ -1,11 +1,12 @@
 import { jetstreamManager, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { connect, errors } from '@nats-io/transport-node';
 import { connectionSettings, refusal, type NatsOptions } from './connect-nats.js';
+import { requireReleasedStream, UnreleasedData } from './migrate-nats.js';
 import { DEFAULT_NAMESPACE, Names } from './names.js';
 
 /** Why a process cannot use the NATS servers. */
 export interface NatsFault {
-  kind: 'connection' | 'credentials' | 'rights' | 'schema';
+  kind: 'connection' | 'credentials' | 'rights' | 'schema' | 'unreleased';
   reason: string;
 }
 
@@ -30,9 +31,12 @@ export const inspectNatsStreams = async (
       const faults = await Promise.all(
         streams.map(async (stream): Promise<NatsFault[]> => {
           try {
-            await manager.streams.info(stream);
+            const found = await manager.streams.info(stream);
+            if (stream === names.stream) requireReleasedStream(found);
             return [];
           } catch (error) {
+            if (error instanceof UnreleasedData)
+              return [{ kind: 'unreleased', reason: `cannot be used: ${error.message}` }];
             const fault = faultOf(error, stream);
             return isMigration && fault.kind === 'schema' ? [] : [fault];
           }

@@ -27,6 +27,20 @@ export const migrateNatsServer = async (options: NatsOptions & NatsFeedOptions):
   }
 };
 
+/** Reads the feed and changes nothing. @throws UnreleasedData */
+export const requireReleasedNats = async (options: NatsOptions): Promise<void> => {
+  const [{ connectNats }, { requireReleasedFeed }] = await Promise.all([
+    import('./connect-nats.js'),
+    import('./migrate-nats.js'),
+  ]);
+  const connection = await connectNats(options);
+  try {
+    await requireReleasedFeed(connection, options.namespace);
+  } finally {
+    await connection.close();
+  }
+};
+
 /** Whether the servers enforce the users' permissions; see `inspectNatsUsers`. */
 export const inspectNatsServers = async (
   options: NatsOptions,

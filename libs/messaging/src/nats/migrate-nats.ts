@@ -28,6 +28,22 @@ export interface NatsFeedOptions {
   duplicateWindowMs?: number;
 }
 
+/** Description of a stream that a release made, by which it is recognized; servers before 2.10 have no metadata. Permanent. */
+const MADE_BY_RELEASE = 'Feed of Attestry, since 0.2.0';
+
+/** The feed of a version before the first release, which no release reads. */
+export class UnreleasedData extends Error {
+  override readonly name = 'UnreleasedData';
+  constructor(stream: string) {
+    super(`the stream ${stream} of NATS has data of version 0.1.0`);
+  }
+}
+
+/** @throws UnreleasedData unless a release made the stream */
+export const requireReleasedStream = ({ config: { name, description } }: StreamInfo): void => {
+  if (description !== MADE_BY_RELEASE) throw new UnreleasedData(name);
+};
+
 /** A stream, or the stream of a bucket, that keeps more replicas than the migration was given. */
 export interface KeptReplicas {
   stream: string;
@@ -49,6 +65,7 @@ export const replicasOf = (
  * concurrently: the server accepts an equal request for an existing object.
  *
  * @returns what keeps more replicas than it would be created with
+ * @throws UnreleasedData, and then nothing is changed
  */
 export const migrateNats = async (
   connection: NatsConnection,
@@ -66,6 +83,7 @@ export const migrateNats = async (
   };
 
   const existing = await findStream(manager, names.stream);
+  if (existing) requireReleasedStream(existing);
   const maxAge = keepMs === undefined ? (existing?.config.max_age ?? nanos(7 * DAY)) : nanos(keepMs);
   const window = nanos(duplicateWindowMs);
   const settings = {
@@ -80,6 +98,7 @@ export const migrateNats = async (
       name: names.stream,
       retention: RetentionPolicy.Limits,
       storage: StorageType.File,
+      description: MADE_BY_RELEASE,
       ...settings,
       num_replicas: replicas,
     });
@@ -100,6 +119,12 @@ export const migrateNats = async (
       });
   }
   return kept;
+};
+
+/** @throws UnreleasedData; a feed that does not exist is none */
+export const requireReleasedFeed = async (connection: NatsConnection, namespace = DEFAULT_NAMESPACE): Promise<void> => {
+  const found = await findStream(await jetstreamManager(connection), new Names(namespace).stream);
+  if (found) requireReleasedStream(found);
 };
 
 const findStream = async (manager: JetStreamManager, name: string): Promise<StreamInfo | undefined> => {

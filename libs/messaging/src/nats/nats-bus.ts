@@ -6,6 +6,7 @@ import {
   JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import { errors, headers as natsHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
@@ -27,6 +28,7 @@ import {
   type Subject,
 } from '../message-bus.js';
 import { connectNats, type NatsOptions } from './connect-nats.js';
+import { requireReleasedStream } from './migrate-nats.js';
 import { DEFAULT_NAMESPACE, Names, ownerOf } from './names.js';
 import { NatsConsumerFeed } from './nats-consumer-feed.js';
 import { NatsLeases } from './nats-leases.js';
@@ -71,7 +73,7 @@ export class NatsBus extends BusAdapter {
     this.link = new NatsLink(connection);
   }
 
-  /** @throws NotMigrated */
+  /** @throws NotMigrated, UnreleasedData */
   static async connect(options: NatsBusOptions): Promise<NatsBus> {
     const names = new Names(options.namespace ?? DEFAULT_NAMESPACE);
     const onWaiting = (reason: string) => options.onError('nats', new Error(`waiting for a server: ${reason}`));
@@ -81,7 +83,8 @@ export class NatsBus extends BusAdapter {
       // The account's state must not be readable for services.
       const manager = await jetstreamManager(connection, { checkAPI: false });
       const buckets = (options.owners ?? []).map((owner) => `KV_${names.bucket(owner)}`);
-      for (const stream of [names.stream, ...buckets]) await mustExist(manager, stream);
+      requireReleasedStream(await mustExist(manager, names.stream));
+      for (const bucket of buckets) await mustExist(manager, bucket);
       return new NatsBus(connection, names, jetstream(connection, { checkAPI: false }), manager, options);
     } catch (error) {
       await connection.close();
@@ -245,9 +248,9 @@ const envelopeOf = (message: Msg): Envelope | undefined => {
 };
 
 /** @throws NotMigrated */
-const mustExist = async (manager: JetStreamManager, stream: string): Promise<void> => {
+const mustExist = async (manager: JetStreamManager, stream: string): Promise<StreamInfo> => {
   try {
-    await manager.streams.info(stream);
+    return await manager.streams.info(stream);
   } catch (error) {
     if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)
       throw new NotMigrated(`NATS has no stream ${stream}, which this release needs: run "npm run migrate"`);

@@ -38,7 +38,7 @@ export class NatsLeases extends Leases {
     const requestedAt = performance.now();
     const bucket = await this.bucket();
     const entry = await bucket.get(this.keyOf(name));
-    if (entry && !this.isFree(name, entry, holder, ttlMs)) return undefined;
+    if (entry && !this.isFree(name, entry, holder)) return undefined;
     const value = `${holder} ${ttlMs}`;
     const key = this.keyOf(name);
     const epoch = await changed(entry ? bucket.update(key, value, entry.revision) : bucket.create(key, value));
@@ -71,14 +71,14 @@ export class NatsLeases extends Leases {
     return entry !== null && this.currentGrant(lease)?.revision === entry.revision;
   }
 
-  private isFree(name: string, entry: KvEntry, holder: string, ttlMs: number): boolean {
+  private isFree(name: string, entry: KvEntry, holder: string): boolean {
     const now = performance.now();
     const seen = this.seen.get(name);
     const since = seen?.revision === entry.revision ? seen.since : now;
     this.seen.set(name, { revision: entry.revision, since });
     const [by, ofHolder] = entry.string().split(' ');
-    // Its own: lost while it could not be renewed, and no other process took it. An earlier release wrote only the holder.
-    return by === FREE || by === holder || now - since >= Number(ofHolder ?? ttlMs);
+    // Its own: lost while it could not be renewed, and no other process took it.
+    return by === FREE || by === holder || now - since >= Number(ofHolder);
   }
 
   /** `undefined` when it was lost or has expired. */

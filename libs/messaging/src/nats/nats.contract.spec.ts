@@ -194,20 +194,6 @@ if (program === undefined) {
       expect([one.got, two.got]).toEqual([[1, 2, 3, 4], [5]]);
     });
 
-    it('ignores messages that an earlier version parked in the bucket of a consumer', async () => {
-      const { name, connection } = await migrated();
-      const bucket = await new Kvm(connection).open(new Names(name).bucket('consumers'));
-      const body = JSON.stringify({ h: {}, d: { n: 7 } });
-      const record = [7, 'event-7', 'event.dids.did-created', body];
-      await bucket.put('parked.all.event-7', JSON.stringify({ record, attempts: 1, error: 'failed', replay: true }));
-      const one = await bus(name);
-      const { got } = collect(one);
-      await publish(one, 1, 2);
-      await waitUntil(() => got.length === 2);
-      expect(got).toEqual([1, 2]);
-      expect((await bucket.get('parked.all.event-7'))?.operation).toBe('PUT');
-    });
-
     it('takes over from a crashed holder, in order, within two times to live', async () => {
       const { name } = await migrated();
       const gone = await bus(name, { leaseMs: 2000 });

@@ -146,9 +146,9 @@ const stored = ({ tenantId, steps }: { tenantId: string; steps: Step[] | undefin
   ...anEvent(
     steps
       ? { type: 'StepTaken', data: { steps }, tenantId }
-      : { type: 'TenantForgotten', data: { tenantId }, tenantId },
+      : { type: 'TenantDataPurged', data: { tenantId }, tenantId },
   ),
-  stream: steps ? `thing-${tenantId}+s` : `testForgottenTenant-${tenantId}`,
+  stream: steps ? `thing-${tenantId}+s` : `testPurgedTenant-${tenantId}`,
   revision: at,
   position: String(at + 1),
 });

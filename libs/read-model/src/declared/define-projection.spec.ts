@@ -62,8 +62,8 @@ describe('defineProjection', () => {
     expect(projection).toMatchObject({
       name: 'test-service.things',
       version: 3,
-      categories: ['thing', 'person', 'testServiceForgottenTenant'],
-      types: ['ThingMade', 'ThingLabelled', 'ThingSeen', 'PersonLeft', 'TenantForgotten'],
+      categories: ['thing', 'person', 'testServicePurgedTenant'],
+      types: ['ThingMade', 'ThingLabelled', 'ThingSeen', 'PersonLeft', 'TenantDataPurged'],
       tables: ['thing'],
     });
   });
@@ -91,7 +91,7 @@ describe('defineProjection', () => {
     given(
       { type: 'ThingMade', data: { kind: 'a' } },
       { type: 'ThingMade', data: { kind: 'a' }, of: { tenantId: 't2' } },
-      { type: 'TenantForgotten', data: { tenantId: 't1' } },
+      { type: 'TenantDataPurged', data: { tenantId: 't1' } },
     ).expectRows({ thing: [{ tenant_id: 't2', id: 's1', kind: 'a', label: null }] });
   });
 

@@ -81,7 +81,7 @@ export const defineProjection = <Tables, const Aggregates extends readonly AnyAg
       throw new Error(`${name}: ${table.name} has no column tenant_id, for the purge of a tenant`);
   const followed: readonly AnyAggregate[] = outlivesTenant ? aggregates : [...aggregates, purged];
   const byCategory = new Map(followed.map((aggregate) => [aggregate.category, aggregate]));
-  const handlers = new Map(Object.entries({ ...on, ...(!outlivesTenant && { TenantForgotten: purges }) }));
+  const handlers = new Map(Object.entries({ ...on, ...(!outlivesTenant && { TenantDataPurged: purges }) }));
 
   const changesOf = (stored: RecordedEvent): Change[] => {
     const { stream, type, schemaVersion, metadata, revision } = stored;

@@ -738,20 +738,20 @@ export const SETTINGS = {
     '10,60,360',
     (s) => s.split(',').map((part) => integer(0, 86400)(part.trim())),
   ),
-  webhookKeyDays: setting(
-    'WEBHOOK_KEY_DAYS',
+  tenantKeyDays: setting(
+    'TENANT_KEY_DAYS',
     'Age in days at which a key that signs webhooks, or by which a tenant authenticates at its authentication provider (`private_key_jwt`), is rotated. 0: only by `POST /v1/webhooks/jwks/rotate`, and keys for providers never.',
     '365',
     integer(0, 36500),
   ),
-  webhookKeyLeadSeconds: setting(
-    'WEBHOOK_KEY_LEAD_SECONDS',
+  tenantKeyLeadSeconds: setting(
+    'TENANT_KEY_LEAD_SECONDS',
     'Seconds for which a new key for webhooks or authentication providers is published before it signs. Must be more than the 300 s for which the key set may be cached.',
     '600',
     integer(301, 604800),
   ),
-  webhookKeyOverlapSeconds: setting(
-    'WEBHOOK_KEY_OVERLAP_SECONDS',
+  tenantKeyOverlapSeconds: setting(
+    'TENANT_KEY_OVERLAP_SECONDS',
     'Seconds for which a previous key stays published after its last signature, for receivers and authentication providers that verify later.',
     '86400',
     integer(600, 31_536_000),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { anEvent, NO_STREAM } from '@attestry/event-store';
-import { EmbeddedKeyVault, EmbeddedReplayGuard, ERASED, type SingleUseValue } from '@attestry/keys';
+import { ERASED } from '@attestry/keys';
 import { isKeyRecoverable, remainingKeys, waitUntil } from '@attestry/testing';
 import { parseConfig } from '../config/config.js';
 import type { Engines } from './engines.js';
@@ -40,8 +40,6 @@ afterEach(async () => {
   await close();
   await rm(folder, { recursive: true });
 });
-
-const nonce = (value: string): SingleUseValue => ({ scope: 'nonce', value, expiresAt: new Date(Date.now() + 60_000) });
 
 describe('the keys in the file of the events', () => {
   /** Users' keys that a copy of the folder still contains. */
@@ -93,102 +91,5 @@ describe('the keys in the file of the events', () => {
     expect(await recoverable(['u1'])).toEqual(['u1']);
     reader.close();
     await waitUntil(async () => (await recoverable(['u1'])).length === 0, { timeoutMs: 8000, intervalMs: 200 });
-  });
-});
-
-describe('the files of an earlier release', () => {
-  const masterKeys = { current: { version: 1, key: new Uint8Array(KEY) } };
-  const names = async () => (await readdir(folder)).filter((name) => /^(keys|replay)\.db/.test(name));
-  const sealed: Record<string, string> = {};
-  let keyId: string;
-
-  /** With two users, a destroyed one, a signing key, expiring state, a position and a spent value. */
-  const writeFormer = async () => {
-    const file = join(folder, 'keys.db');
-    const vault = await EmbeddedKeyVault.openFile({ file, masterKeys });
-    for (const id of ['kept', 'later', 'gone']) {
-      await vault.sealing.createDataKey(T, 'user', id);
-      sealed[id] = await vault.sealing.sealText(T, 'user', id, TEXT);
-    }
-    ({ keyId } = await vault.signingKeys.createSigningKey(T, 'did', 'Ed25519'));
-    await vault.expiringState.write(T, 'state', TEXT, { expiresAt: Date.now() + 60_000 });
-    await vault.checkpoints.write('reader', '7', undefined);
-    await vault.sealing.destroyDataKeys(T, ['gone']);
-    await vault.close();
-    const db = new DatabaseSync(file);
-    db.exec('ALTER TABLE key_checkpoints RENAME TO checkpoints');
-    db.close();
-    const guard = await EmbeddedReplayGuard.openFile({ file: join(folder, 'replay.db') });
-    await guard.spendAll(T, [nonce('n1')]);
-    await guard.close();
-  };
-  const expectAll = async (later: unknown = TEXT) => {
-    const { sealing, signingKeys, expiringState, checkpoints } = engines.vault;
-    const opening = ['kept', 'later', 'gone'].map((id) => sealing.openSealed(T, 'user', sealed[id]!));
-    expect(await Promise.all(opening)).toEqual([TEXT, later, ERASED]);
-    expect((await signingKeys.loadSigner(T, keyId)).keyId).toBe(keyId);
-    expect(await expiringState.read(T, 'state')).toMatchObject({ text: TEXT });
-    expect(await checkpoints.read('reader')).toBe('7');
-    expect(await engines.replayGuard.spendAll(T, [nonce('n1')])).toBe(false);
-    expect(await names()).toEqual([]);
-  };
-
-  it('are moved into the file of the events when the platform starts, and their sealed keys are overwritten', async () => {
-    await writeFormer();
-    await open();
-    await expectAll();
-    await close();
-    await open();
-    await expectAll();
-  });
-
-  it.each(['the rows were stored', 'the keys were overwritten'])(
-    'are removed by the next start after a crash when %s; a key that was destroyed meanwhile stays destroyed',
-    async (when) => {
-      await writeFormer();
-      const former = await mkdtemp(join(tmpdir(), 'attestry-former-'));
-      for (const name of await names()) await cp(join(folder, name), join(former, name));
-      await open();
-      await engines.vault.sealing.destroyDataKeys(T, ['later']);
-      await close();
-      for (const name of await readdir(former)) await cp(join(former, name), join(folder, name));
-      await rm(former, { recursive: true });
-      if (when === 'the keys were overwritten') {
-        const db = new DatabaseSync(join(folder, 'keys.db'));
-        for (const table of ['data_keys', 'signing_keys']) db.exec(`UPDATE ${table} SET sealed = zeroblob(60)`);
-        for (const table of ['tenant_keys', 'peppers']) db.exec(`UPDATE ${table} SET wrapped = zeroblob(64)`);
-        db.close();
-      }
-      await open();
-      await expectAll(ERASED);
-    },
-  );
-
-  it('stay while another process reads them, and the start fails', async () => {
-    await writeFormer();
-    const reader = new DatabaseSync(join(folder, 'keys.db'), { readOnly: true });
-    reader.exec('BEGIN');
-    reader.prepare('SELECT count(*) FROM data_keys').get();
-    await expect(open()).rejects.toThrow(/locked|in use/);
-    expect(await names()).toContain('keys.db');
-    reader.close();
-    await close();
-    await open();
-    await expectAll();
-  }, 60_000);
-
-  it('are not moved over those of the upgrade, when an earlier release made others since', async () => {
-    await writeFormer();
-    await open();
-    await close();
-    await writeFormer();
-    await expect(open()).rejects.toThrow('has keys that an earlier release made after the upgrade');
-    expect(await names()).toContain('keys.db');
-  });
-
-  it('that have no tables yet are removed', async () => {
-    for (const name of ['keys.db', 'replay.db']) new DatabaseSync(join(folder, name)).close();
-    await open();
-    expect(await names()).toEqual([]);
   });
 });

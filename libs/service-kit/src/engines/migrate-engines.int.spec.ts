@@ -1,4 +1,6 @@
 import { findNatsServer, findPostgres, NatsServer, PostgresServer, skipSuite } from '@attestry/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
 import { MIGRATION_SETTINGS, parseConfig, type PlatformConfig } from '../config/config.js';
 import { EngineInspector } from './inspect-engines.js';
@@ -59,6 +61,32 @@ if (!nats || !postgres) {
       expect(await days()).toBe(400);
       expect((await migrate({ OPERATION_EVENTS_DAYS: '30' })).left).toEqual([]);
       expect(await days()).toBe(30);
+    });
+
+    it('refuses a schema and a feed of before the first release, and changes nothing', async () => {
+      const client = new pg.Client(env['DATABASE_URL']);
+      await client.connect();
+      const connection = await connect({ servers: servers[0].url });
+      try {
+        const schema = `m${tests}_keys`;
+        await client.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.schema_versions (component text, version integer);
+          INSERT INTO ${schema}.schema_versions VALUES ('keys', 5)`);
+        await expect(migrate()).rejects.toThrow(`the schema ${schema} has data of version 0.1.0`);
+        const tables = `SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema LIKE 'm${tests}%'`;
+        expect((await client.query(tables)).rows).toEqual([{ table_schema: schema, table_name: 'schema_versions' }]);
+
+        await client.query(`DROP SCHEMA ${schema} CASCADE`);
+        const manager = await jetstreamManager(connection);
+        const stream = `m${tests}_feed`;
+        await manager.streams.add({ name: stream, subjects: [`m${tests}.feed.>`] });
+        const before = (await manager.streams.info(stream)).config;
+        await expect(migrate()).rejects.toThrow(`the stream ${stream} of NATS has data of version 0.1.0`);
+        expect((await manager.streams.info(stream)).config).toEqual(before);
+        expect((await client.query(tables)).rows).toEqual([]);
+      } finally {
+        await client.end();
+        await connection.close();
+      }
     });
 
     it('begins with one replica and 400 days where nothing is set', async () => {

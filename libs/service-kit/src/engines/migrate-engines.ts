@@ -1,6 +1,6 @@
 import { migratePostgresEvents } from '@attestry/event-store';
 import { migratePostgresKeys } from '@attestry/keys';
-import { migrateNatsServer } from '@attestry/messaging';
+import { migrateNatsServer, requireReleasedNats } from '@attestry/messaging';
 import { migratePostgresReadModels } from '@attestry/read-model';
 import type { PlatformConfig } from '../config/config.js';
 import { consumerOwners } from './consumer-owners.js';
@@ -41,6 +41,7 @@ const ALLOW = {
  * twice and in several places concurrently.
  *
  * @param onWaiting called with the reason for waiting for NATS
+ * @throws UnreleasedData when an engine has data of before the first release, and then none is changed
  */
 export const migrateEngines = async (
   config: PlatformConfig,
@@ -50,6 +51,7 @@ export const migrateEngines = async (
   const left: string[] = [];
   const allowed = new Set(config.migrationAllows);
   const database = databases(config);
+  await requireReleased(config, onWaiting);
   if (database) {
     const events = config.eventStoreUrl === undefined;
     await migratePostgresEvents(asOwner(config, database.events), { events });
@@ -92,4 +94,13 @@ export const migrateEngines = async (
     done.push(`NATS: the stream and buckets of ${config.natsNamespace}`);
   }
   return { done, left };
+};
+
+const requireReleased = async (config: PlatformConfig, onWaiting: (reason: string) => void): Promise<void> => {
+  const database = databases(config);
+  if (database) {
+    const { requireReleasedSchema } = await import('@attestry/postgres');
+    for (const use of Object.values(database)) await requireReleasedSchema(asOwner(config, use));
+  }
+  if (config.natsServers) await requireReleasedNats({ ...natsOptions(config), name: 'migrate', onWaiting });
 };

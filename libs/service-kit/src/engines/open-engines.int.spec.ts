@@ -68,7 +68,7 @@ if (!nats || !postgres || !redis) {
     const ALL: EngineNeed[] = ['domain', 'operations', 'keys', 'replay-guard', 'rates'];
 
     it('refuses engines that were not migrated, and names the remedy', async () => {
-      await expect(open(ALL)).rejects.toThrow(/has schema version 0, this release needs \d: run "npm run migrate"/);
+      await expect(open(ALL)).rejects.toThrow(/has schema version 0, this release needs \d+: run "npm run migrate"/);
     });
 
     it('migrates repeatedly and concurrently, and shares everything between processes', async () => {

@@ -225,12 +225,12 @@ class Opening {
 
   /** One thread for events, keys and single-use values, so that a command stores them in one transaction (ADR 0074). */
   private openEventFile(): Promise<SqliteThread> {
-    const { dataDir, eventStoreUrl } = this.config;
+    const { eventStoreUrl } = this.config;
     this.eventFile ??= this.track(
       SqliteThread.spawn({
         file: this.file('events.db'),
         ...EmbeddedEventStore.jobs(eventStoreUrl === undefined),
-        further: [EmbeddedKeyVault.jobs(dataDir), EmbeddedReplayGuard.jobs(dataDir)],
+        further: [EmbeddedKeyVault.jobs, EmbeddedReplayGuard.jobs],
         pragmas: [...EVENT_PRAGMAS, ...KEY_PRAGMAS],
         onFailure: this.fatal,
       }),

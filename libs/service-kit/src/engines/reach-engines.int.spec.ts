@@ -151,16 +151,16 @@ if (!nats || !postgres || !redis) {
       ]);
     });
 
-    it('find an older or a missing schema', async () => {
-      await owner.query(`UPDATE attestry_keys.schema_versions SET version = version - 1`);
+    it('find a schema of before the first release, and a missing one', async () => {
+      await owner.query(`UPDATE attestry_keys.schema_versions SET version = version - 100`);
       try {
         expect((await reach()).faults).toEqual([
           expect.stringMatching(
-            /^DATABASE_URL attestry_keys: .* has schema version \d, this release needs \d: run "npm run migrate"/,
+            /^DATABASE_URL cannot be used: the schema attestry_keys has data of version 0\.1\.0: export what you need/,
           ),
         ]);
       } finally {
-        await owner.query(`UPDATE attestry_keys.schema_versions SET version = version + 1`);
+        await owner.query(`UPDATE attestry_keys.schema_versions SET version = version + 100`);
       }
       expect((await reach({ DATABASE_SCHEMA: 'elsewhere' })).faults.length).toBeGreaterThan(4);
       expect((await reach({ NATS_NAMESPACE: 'elsewhere' })).faults).toEqual(

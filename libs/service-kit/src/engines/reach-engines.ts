@@ -21,18 +21,22 @@ type FaultKind = SchemaFault['kind'];
 
 const TIMEOUT_MS = 3000;
 
+const BEGIN_EMPTY = 'export what you need with that version, and begin with an empty one (docs/releases.md)';
+
 const REMEDIES: Record<string, Record<FaultKind, string>> = {
   postgres: {
     connection: 'start the server, or correct the address',
     credentials: 'correct user and password in the URL',
     rights: 'run "npm run migrate" with DATABASE_SERVICE_ROLE set to this user, which grants them',
     schema: 'run "npm run migrate" of this release',
+    unreleased: BEGIN_EMPTY,
   },
   owner: {
     connection: 'start the server, or correct the address',
     credentials: 'correct user and password in the URL',
     rights: 'set MIGRATION_DATABASE_URL to the role that owns the schemas, or the database',
     schema: 'run "npm run migrate" of this release',
+    unreleased: BEGIN_EMPTY,
   },
   nats: {
     connection: 'start a server, or correct the address',
@@ -40,6 +44,7 @@ const REMEDIES: Record<string, Record<FaultKind, string>> = {
       'set NATS_USER and NATS_PASSWORD, or NATS_CREDENTIALS_FILE, to the user of this service (docs/guides/nats.md)',
     rights: 'install deploy/nats/users.conf of this release for this namespace (docs/guides/nats.md)',
     schema: 'run "npm run migrate" of this release',
+    unreleased: BEGIN_EMPTY,
   },
 };
 

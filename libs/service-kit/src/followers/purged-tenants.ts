@@ -7,7 +7,7 @@ import type { Reactions } from './reactions.js';
 
 /** Records every purged tenant in the service's own streams. `name` is the consumer's; permanent. */
 export const recordPurgedTenants = (
-  name: `${ServiceName}.forgotten-tenants`,
+  name: `${ServiceName}.purged-tenants`,
   reactions: Reactions,
   streams: Streams,
 ): void => {
@@ -19,7 +19,7 @@ export const recordPurgedTenants = (
       aggregate,
       `${aggregate.category}-${tenantId}`,
       ({ status }): PurgedTenantEvent[] =>
-        status === 'present' ? [{ type: 'TenantForgotten', data: { tenantId } }] : [],
+        status === 'present' ? [{ type: 'TenantDataPurged', data: { tenantId } }] : [],
       { ...serviceContext(name, tenantId, headers['requestId'] ?? id), causationId: id },
     );
   });

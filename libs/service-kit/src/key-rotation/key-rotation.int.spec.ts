@@ -32,14 +32,14 @@ afterEach(async () => {
 });
 
 class Rotation extends KeyRotation {
-  static async start(keys: RotatedKeys, webhookKeyDays = 90) {
+  static async start(keys: RotatedKeys, tenantKeyDays = 90) {
     const running = { db, readsOwnVersion: true, health: { healthy: true, caughtUp: true } };
     const rotation = new Rotation({
       name: 'webhooks.key-rotation',
       kind: 'webhook',
       keys,
       projection,
-      config: { webhookKeyDays, webhookKeyLeadSeconds: 3600, webhookKeyOverlapSeconds: 3600 },
+      config: { tenantKeyDays, tenantKeyLeadSeconds: 3600, tenantKeyOverlapSeconds: 3600 },
       readModels: { start: () => Promise.resolve(running) } as unknown as ReadModels,
       leases: {} as Leases,
       health: new Health(),

@@ -31,7 +31,7 @@ export interface KeyRotationOptions extends DueRowsEngines {
   keys: RotatedKeys;
   /** With the one table of {@link publishedKeys}. */
   projection: SelectiveProjection<PublishedKeyTables>;
-  config: Pick<PlatformConfig, 'webhookKeyDays' | 'webhookKeyLeadSeconds' | 'webhookKeyOverlapSeconds'>;
+  config: Pick<PlatformConfig, 'tenantKeyDays' | 'tenantKeyLeadSeconds' | 'tenantKeyOverlapSeconds'>;
 }
 
 /** Replaces keys that are older than configured, and retires those whose overlap is over. */
@@ -40,7 +40,7 @@ export abstract class KeyRotation extends DueRowsJob<PublishedKeyTables> {
     const table = projection.tables[0]!;
     const key = ['tenant_id', 'id'] as const;
     // Ten runs in the shortest relevant interval.
-    const tenth = (Math.min(config.webhookKeyLeadSeconds, config.webhookKeyOverlapSeconds) * 1000) / 10;
+    const tenth = (Math.min(config.tenantKeyLeadSeconds, config.tenantKeyOverlapSeconds) * 1000) / 10;
     const ended: DueRows<PublishedKeyRow> = {
       table,
       key,
@@ -57,7 +57,7 @@ export abstract class KeyRotation extends DueRowsJob<PublishedKeyTables> {
       table,
       key,
       order: 'signs_from',
-      dueUpTo: (now) => (config.webhookKeyDays ? new Date(now.getTime() - config.webhookKeyDays * DAY_MS) : undefined),
+      dueUpTo: (now) => (config.tenantKeyDays ? new Date(now.getTime() - config.tenantKeyDays * DAY_MS) : undefined),
       also: { column: 'published_until', is: 'null' },
       handle: async ({ tenant_id: tenantId }) => {
         try {

@@ -13,8 +13,8 @@ export interface PendingAuthorization extends AcceptedRequest {
   /** For the provider. */
   nonce: string;
   codeVerifier: string;
-  /** When the sign-in began, milliseconds since the epoch; absent in requests of earlier releases. */
-  begunAt?: number;
+  /** When the sign-in began, milliseconds since the epoch. */
+  begunAt: number;
 }
 
 /** An authorization request whose person signed in. */

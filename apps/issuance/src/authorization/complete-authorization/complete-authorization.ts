@@ -104,7 +104,7 @@ export class CompleteAuthorization {
     const body = {
       ...{ providerId, nonce, codeVerifier, state },
       ...(identitySpaceId !== undefined && { identitySpaceId }),
-      ...(begunAt !== undefined && { begunAt }),
+      begunAt,
       redirectUrl: `${issuer}${CALLBACK}`,
       query: query.toString(),
       mappedClaims: await this.mappedClaims(context.tenant.id, entries),

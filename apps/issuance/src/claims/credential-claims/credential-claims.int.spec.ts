@@ -63,7 +63,7 @@ const offerOfBefore = async (body: Parameters<typeof offer>[0], claims: object) 
   const { record: _, ...metadata } = created!.metadata;
   await service.engines.events.append(
     issuanceSessionStream(TENANT, sessionId),
-    [chainEvent('', { id: randomUUID(), type: 'OfferCreated', schemaVersion: 2, data, metadata })],
+    [chainEvent('', { id: randomUUID(), type: 'PreAuthorizedOfferCreated', schemaVersion: 2, data, metadata })],
     -1,
   );
   return { code: code.value, sealed };

@@ -192,7 +192,7 @@ describe('a configuration with approval: manual', () => {
     expect(await find(id)).toMatchObject({ state: 'ISSUED' });
     expect(await poll(token, transactionId)).toMatchObject(UNKNOWN);
     expect(await eventsOf(made.id)).toEqual([
-      ...['OfferCreated', 'PreAuthorizedCodeRedeemed', 'IssuanceDeferred', 'DeferredIssuanceApproved'],
+      ...['PreAuthorizedOfferCreated', 'PreAuthorizedCodeRedeemed', 'IssuanceDeferred', 'DeferredIssuanceApproved'],
       ...['CredentialIssued', 'CredentialIssued', 'DeferredIssuanceCompleted'],
     ]);
     // Approving again changes nothing, denying is too late.
@@ -219,7 +219,7 @@ describe('a configuration with approval: manual', () => {
         ...{ status: 400, body: { error: 'invalid_proof' } },
       });
       expect(asked).not.toHaveBeenCalled();
-      expect(await eventsOf(made.id)).toEqual(['OfferCreated', 'PreAuthorizedCodeRedeemed']);
+      expect(await eventsOf(made.id)).toEqual(['PreAuthorizedOfferCreated', 'PreAuthorizedCodeRedeemed']);
       expect(await collect(token, used)).toMatchObject({ status: approval ? 202 : 200 });
       asked.mockClear();
     }
@@ -286,7 +286,7 @@ describe('claims that are not ready', () => {
     asked.mockRestore();
     expect(await poll(token, transactionId)).toMatchObject({ status: 200 });
     expect(await eventsOf(made.id)).toEqual([
-      ...['OfferCreated', 'PreAuthorizedCodeRedeemed', 'IssuanceDeferred'],
+      ...['PreAuthorizedOfferCreated', 'PreAuthorizedCodeRedeemed', 'IssuanceDeferred'],
       ...['CredentialIssued', 'DeferredIssuanceCompleted'],
     ]);
   });

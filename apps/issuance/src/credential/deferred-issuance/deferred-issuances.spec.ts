@@ -57,7 +57,7 @@ describe('the list of deferred issuances', () => {
 
   it('loses those of a session that ended, and of a user who did', () => {
     const others = deferred('e', { userId: 'u2', sessionId: 's2' });
-    for (const type of ['AuthorizationCodeReplayed', 'TokensRevoked', 'OfferDeleted'] as const)
+    for (const type of ['AuthorizationCodeReplayed', 'TokensRevoked', 'PreAuthorizedOfferDeleted'] as const)
       expect(listed(deferred('d'), others, { type, data: { sessionId: 's' } }).map(({ id }) => id)).toEqual(['e']);
     for (const type of ['UserDeleted', 'UserExpired'] as const)
       expect(listed(deferred('d'), others, { type, data: { userId: 'u' } }).map(({ id }) => id)).toEqual(['e']);

@@ -3,7 +3,7 @@ import { offerStatus, recordAfter, type OfferRecord } from './offer-record.js';
 
 const minute = (n: number) => new Date(Date.UTC(2026, 4, 1, 10, n)).toISOString();
 const event = (type: IssuanceSessionEvent['type'], data: object = {}) => ({ type, data }) as IssuanceSessionEvent;
-const created = event('OfferCreated', {
+const created = event('PreAuthorizedOfferCreated', {
   ...{ sessionId: 'o1', userId: 'u1', createdAt: minute(0), code: { expiresAt: minute(5), mac: 'secret' } },
   entries: [{ credentialConfigurationId: 'c1', scope: 's' }],
   sealedClaims: 'secret',
@@ -21,7 +21,7 @@ it.each<[string, number, IssuanceSessionEvent[]]>([
   ['EXPIRED', 5, [created]],
   ['CREATED', 4, [created, event('TransactionCodeRefused')]],
   ['LOCKED', 9, [created, event('SessionLocked')]],
-  ['DELETED', 9, [created, event('OfferDeleted')]],
+  ['DELETED', 9, [created, event('PreAuthorizedOfferDeleted')]],
   ['REDEEMED', 6, [created, redeemed]],
   ['EXPIRED', 7, [created, redeemed]],
   ['CLAIMED', 9, [created, redeemed, issued]],

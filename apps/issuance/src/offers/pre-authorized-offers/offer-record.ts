@@ -23,7 +23,7 @@ export const recordAfter = (
   event: IssuanceSessionEvent,
   mostIssued: number,
 ): OfferRecord | undefined => {
-  if (event.type === 'OfferCreated') {
+  if (event.type === 'PreAuthorizedOfferCreated') {
     const { sessionId: id, userId, entries, code, createdAt } = event.data;
     const credentials = entries.map(({ credentialConfigurationId }) => credentialConfigurationId);
     const { expiresAt } = code;
@@ -40,7 +40,7 @@ export const recordAfter = (
     }
     case 'SessionLocked':
       return { ...record, progress: 'LOCKED' };
-    case 'OfferDeleted':
+    case 'PreAuthorizedOfferDeleted':
       return { ...record, progress: 'DELETED' };
     case 'IssuanceDeferred':
     case 'DeferredIssuanceDenied':

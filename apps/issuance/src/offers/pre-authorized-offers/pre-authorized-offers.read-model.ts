@@ -39,7 +39,7 @@ export const preAuthorizedOffers = defineProjection({
   aggregates: [user, issuanceSession],
   tables,
   on: {
-    OfferCreated: (event, { tenantId, id }) => {
+    PreAuthorizedOfferCreated: (event, { tenantId, id }) => {
       const record = recordAfter(undefined, event, MAX_LISTED)!;
       const { userId, createdAt } = record;
       return offers.insert({
@@ -52,7 +52,7 @@ export const preAuthorizedOffers = defineProjection({
     },
     PreAuthorizedCodeRedeemed: changeOffer,
     SessionLocked: changeOffer,
-    OfferDeleted: changeOffer,
+    PreAuthorizedOfferDeleted: changeOffer,
     TokensRevoked: changeOffer,
     IssuanceDeferred: changeOffer,
     DeferredIssuanceDenied: changeOffer,

@@ -5,7 +5,7 @@ const given = projected(preAuthorizedOffers);
 const at = (minute: number) => `2026-03-01T00:0${minute}:00.000Z`;
 const of = { id: 's' };
 const created = {
-  type: 'OfferCreated',
+  type: 'PreAuthorizedOfferCreated',
   data: {
     sessionId: 's',
     userId: 'u',
@@ -57,7 +57,7 @@ describe('the list of pre-authorized offers', () => {
       },
     ]);
     expect(record({ type: 'SessionLocked', data: {}, of })).toEqual([{ ...first, progress: 'LOCKED' }]);
-    expect(record({ type: 'OfferDeleted', data: {}, of })).toEqual([{ ...first, progress: 'DELETED' }]);
+    expect(record({ type: 'PreAuthorizedOfferDeleted', data: {}, of })).toEqual([{ ...first, progress: 'DELETED' }]);
     expect(record({ type: 'IssuanceDeferred', data: { openUntil: at(9) }, of })).toEqual([
       { ...first, openUntil: at(9) },
     ]);

@@ -6,7 +6,11 @@ const at = (minute: number) => `2026-03-01T00:0${minute}:00.000Z`;
 const of = { id: 's' };
 const storedClaims = { keyId: 's' };
 const offer = (data: object) =>
-  ({ type: 'OfferCreated', data: { sessionId: 's', userId: 'u', code: { expiresAt: at(1) }, ...data }, of }) as const;
+  ({
+    type: 'PreAuthorizedOfferCreated',
+    data: { sessionId: 's', userId: 'u', code: { expiresAt: at(1) }, ...data },
+    of,
+  }) as const;
 const row: SessionKeyTables['issuance_session_keys'] = {
   tenant_id: 't1',
   session_id: 's',
@@ -44,7 +48,12 @@ describe('sessions that leave something to end', () => {
     expectRow({ rights_end_at: at(4) }, offer({ storedClaims }), redeemed);
     const data = { accessToken, tokenFamily: { expiresAt: at(9) } };
     expectRow({ rights_end_at: at(9) }, offer({ storedClaims }), { type: 'AuthorizationCodeRedeemed', data, of });
-    for (const type of ['SessionLocked', 'AuthorizationCodeReplayed', 'TokensRevoked', 'OfferDeleted'] as const)
+    for (const type of [
+      'SessionLocked',
+      'AuthorizationCodeReplayed',
+      'TokensRevoked',
+      'PreAuthorizedOfferDeleted',
+    ] as const)
       expectRow({ rights_end_at: at(4) }, offer({ storedClaims }), redeemed, { type, data: {}, of });
   });
 

@@ -59,7 +59,10 @@ export const sessionKeys = defineProjection({
   // The keys of a purged tenant are destroyed; rows that are due then are removed as all others.
   outlivesTenant: true,
   on: {
-    OfferCreated: ({ data: { sessionId, storedClaims, sealedClaims, code, newUser, userId } }, { tenantId }) =>
+    PreAuthorizedOfferCreated: (
+      { data: { sessionId, storedClaims, sealedClaims, code, newUser, userId } },
+      { tenantId },
+    ) =>
       storedClaims || sealedClaims !== undefined || newUser
         ? begin(tenantId, sessionId, code.expiresAt, newUser ? userId : null)
         : [],
@@ -77,7 +80,7 @@ export const sessionKeys = defineProjection({
     SessionLocked: ended,
     AuthorizationCodeReplayed: ended,
     TokensRevoked: ended,
-    OfferDeleted: ended,
+    PreAuthorizedOfferDeleted: ended,
     TransactionCodeRefused: nothing,
     ClaimSetsBound: nothing,
     DeferredIssuanceApproved: nothing,

@@ -7,5 +7,5 @@ export const recordSubscription = (
   { webhookId, wanted }: { webhookId: string; wanted: boolean },
 ): DeliveryInterestEvent[] => {
   if (state.webhookIds.includes(webhookId) === wanted) return [];
-  return [{ type: wanted ? 'DeliveryRequested' : 'DeliveryEnded', data: { webhookId } }];
+  return [{ type: wanted ? 'CredentialDeliveryRequested' : 'CredentialDeliveryEnded', data: { webhookId } }];
 };

@@ -3,8 +3,8 @@ import { recordSubscription } from './delivery-interest.decisions.js';
 import type { DeliveryInterestEvent } from './delivery-interest.events.js';
 import { deliveryInterest, type DeliveryInterestState } from './delivery-interest.state.js';
 
-const requested: DeliveryInterestEvent = { type: 'DeliveryRequested', data: { webhookId: 'w1' } };
-const ended: DeliveryInterestEvent = { type: 'DeliveryEnded', data: { webhookId: 'w1' } };
+const requested: DeliveryInterestEvent = { type: 'CredentialDeliveryRequested', data: { webhookId: 'w1' } };
+const ended: DeliveryInterestEvent = { type: 'CredentialDeliveryEnded', data: { webhookId: 'w1' } };
 
 const after = (events: DeliveryInterestEvent[]) =>
   given<DeliveryInterestState, DeliveryInterestEvent>(deliveryInterest, events);
@@ -25,7 +25,7 @@ describe('delivery interest', () => {
   });
 
   it('ends with the last one', () => {
-    after([requested, { type: 'DeliveryRequested', data: { webhookId: 'w2' } }])
+    after([requested, { type: 'CredentialDeliveryRequested', data: { webhookId: 'w2' } }])
       .when((state) => recordSubscription(state, { webhookId: 'w1', wanted: false }))
       .thenState({ webhookIds: ['w2'] });
     after([requested, ended]).thenState({ webhookIds: [] });

@@ -11,9 +11,9 @@ export const deliveryInterestStream = (tenantId: string): string => `deliveryInt
 const evolve = ({ webhookIds }: DeliveryInterestState, event: DeliveryInterestEvent): DeliveryInterestState => {
   const others = webhookIds.filter((id) => id !== event.data.webhookId);
   switch (event.type) {
-    case 'DeliveryRequested':
+    case 'CredentialDeliveryRequested':
       return { webhookIds: [...others, event.data.webhookId] };
-    case 'DeliveryEnded':
+    case 'CredentialDeliveryEnded':
       return { webhookIds: others };
   }
 };
@@ -21,6 +21,6 @@ const evolve = ({ webhookIds }: DeliveryInterestState, event: DeliveryInterestEv
 export const deliveryInterest: Aggregate<DeliveryInterestState, DeliveryInterestEvent> = {
   category: 'deliveryInterest',
   initial: { webhookIds: [] },
-  types: { DeliveryRequested: 1, DeliveryEnded: 1 },
+  types: { CredentialDeliveryRequested: 1, CredentialDeliveryEnded: 1 },
   evolve,
 };

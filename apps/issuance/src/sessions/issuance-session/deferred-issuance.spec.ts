@@ -27,7 +27,7 @@ const grant = (kind: Grant['kind'], seconds: number): Grant => ({
 });
 const begun: IssuanceSessionEvent[] = [
   {
-    type: 'OfferCreated',
+    type: 'PreAuthorizedOfferCreated',
     data: {
       sessionId: 's1',
       origin: { kind: 'preAuthorizedOffer', sealedDocument: 'sealed' },
@@ -72,7 +72,10 @@ const issued: IssuanceSessionEvent = {
   type: 'CredentialIssued',
   data: { credentialId: 'x', credentialConfigurationId: 'c1' } as CredentialIssuedData,
 };
-const deleted: IssuanceSessionEvent = { type: 'OfferDeleted', data: { sessionId: 's1', deletedAt: at(0) } };
+const deleted: IssuanceSessionEvent = {
+  type: 'PreAuthorizedOfferDeleted',
+  data: { sessionId: 's1', deletedAt: at(0) },
+};
 
 const after = (...events: IssuanceSessionEvent[]) =>
   given<IssuanceSessionState, IssuanceSessionEvent>(issuanceSession, [...begun, ...events]);
@@ -227,7 +230,7 @@ describe('a deferred issuance', () => {
     expect(hasRights(sessionAfter(), later(300))).toBe(false);
     after(deferred('d1'))
       .when((state) => deleteOffer(state, later(DAY)))
-      .then([{ type: 'OfferDeleted', data: { sessionId: 's1', deletedAt: at(DAY) } }]);
+      .then([{ type: 'PreAuthorizedOfferDeleted', data: { sessionId: 's1', deletedAt: at(DAY) } }]);
     after(deferred('d1'))
       .when((state) => deleteOffer(state, later(30 * DAY)))
       .thenThrows('NotFound');

@@ -55,7 +55,7 @@ export const createOffer = (
 ): IssuanceSessionEvent[] => {
   if (state.status !== 'absent') throw conflict('The offer exists already');
   return [
-    { type: 'OfferCreated', data: { ...offer, binding: 'none', createdAt: now.toISOString() } },
+    { type: 'PreAuthorizedOfferCreated', data: { ...offer, binding: 'none', createdAt: now.toISOString() } },
     ...bound(offer.sessionId, identifiers),
   ];
 };
@@ -152,5 +152,5 @@ export const deleteOffer = (state: IssuanceSessionState, now: Date): IssuanceSes
       Object.keys(state.issued).length === 0 &&
       hasRights(state, now));
   if (!open) throw notFound();
-  return [{ type: 'OfferDeleted', data: { sessionId: state.id, deletedAt: now.toISOString() } }];
+  return [{ type: 'PreAuthorizedOfferDeleted', data: { sessionId: state.id, deletedAt: now.toISOString() } }];
 };

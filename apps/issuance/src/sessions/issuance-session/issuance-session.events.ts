@@ -120,7 +120,7 @@ export interface IssuanceDeferredData {
 
 export type IssuanceSessionEvent =
   | {
-      type: 'OfferCreated';
+      type: 'PreAuthorizedOfferCreated';
       data: {
         /** Id of the session and of the offer. */
         sessionId: string;
@@ -153,11 +153,11 @@ export type IssuanceSessionEvent =
         userId: string;
         entries: OfferEntry[];
         code: Grant;
-        /** JSON of the person's claims from the provider, as in `OfferCreated`. */
+        /** JSON of the person's claims from the provider, as in `PreAuthorizedOfferCreated`. */
         storedClaims?: StoredValue;
         /** Up to version 2. */
         sealedClaims?: string;
-        /** See `OfferCreated`. */
+        /** See `PreAuthorizedOfferCreated`. */
         ofBefore?: true;
         /** The claim sets are those of a stored offer that was not checked. */
         claimSetsOfBefore?: true;
@@ -222,7 +222,7 @@ export type IssuanceSessionEvent =
       type: 'DeferredIssuanceCompleted';
       data: { deferralId: string; answerId: string; completedAt: string; openUntil?: string };
     }
-  | { type: 'OfferDeleted'; data: { sessionId: string; deletedAt: string } };
+  | { type: 'PreAuthorizedOfferDeleted'; data: { sessionId: string; deletedAt: string } };
 
 /** Data of `CredentialIssued` in version 1, which held the document. */
 export interface CredentialIssuedV1 extends CredentialIssuedData {

@@ -39,7 +39,7 @@ const offer: NewOffer = {
   code: grant('preAuthorizedCode', 300),
 };
 const created: IssuanceSessionEvent = {
-  type: 'OfferCreated',
+  type: 'PreAuthorizedOfferCreated',
   data: { ...offer, binding: 'none', createdAt: now.toISOString() },
 };
 const refused: IssuanceSessionEvent = { type: 'TransactionCodeRefused', data: { refusedAt: now.toISOString() } };
@@ -54,7 +54,10 @@ const redemption = {
 const redeemed: IssuanceSessionEvent = { type: 'PreAuthorizedCodeRedeemed', data: redemption };
 const issuedData = { credentialId: 'x', credentialConfigurationId: 'c1' } as CredentialIssuedData;
 const issued: IssuanceSessionEvent = { type: 'CredentialIssued', data: issuedData };
-const deleted: IssuanceSessionEvent = { type: 'OfferDeleted', data: { sessionId: 's1', deletedAt: now.toISOString() } };
+const deleted: IssuanceSessionEvent = {
+  type: 'PreAuthorizedOfferDeleted',
+  data: { sessionId: 's1', deletedAt: now.toISOString() },
+};
 
 const after = (events: IssuanceSessionEvent[]) =>
   given<IssuanceSessionState, IssuanceSessionEvent>(issuanceSession, events);
@@ -235,12 +238,15 @@ describe('an issuance session', () => {
   });
 
   it('knows the user who begins with it, which no offer of version 1 has', () => {
-    const begins: IssuanceSessionEvent = { type: 'OfferCreated', data: { ...created.data, newUser: true } as never };
+    const begins: IssuanceSessionEvent = {
+      type: 'PreAuthorizedOfferCreated',
+      data: { ...created.data, newUser: true } as never,
+    };
     expect(stateAfter(issuanceSession, [begins, redeemed])).toMatchObject({ status: 'redeemed', newUser: true });
     after([])
       .when((state) => createOffer(state, { ...offer, newUser: true }, now))
       .then([begins]);
-    const stored = { stream: 's', type: 'OfferCreated', schemaVersion: 1, data: created.data };
+    const stored = { stream: 's', type: 'PreAuthorizedOfferCreated', schemaVersion: 1, data: created.data };
     expect(readEvent(issuanceSession, stored)).toEqual({ ...created, data: { ...created.data, ofBefore: true } });
     expect(stateAfter(issuanceSession, [created, redeemed])).not.toHaveProperty('newUser');
   });
@@ -267,7 +273,8 @@ describe('an issuance session', () => {
     ['none', [], now, false],
   ])('deletes: %s', (_, events, at, possible) => {
     const outcome = after(events).when((state) => deleteOffer(state, at));
-    if (possible) outcome.then([{ type: 'OfferDeleted', data: { sessionId: 's1', deletedAt: at.toISOString() } }]);
+    if (possible)
+      outcome.then([{ type: 'PreAuthorizedOfferDeleted', data: { sessionId: 's1', deletedAt: at.toISOString() } }]);
     else outcome.thenThrows('NotFound');
   });
 });

@@ -21,13 +21,13 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   issuer: string;
   binding: 'none';
   userId: string;
-  /** See `OfferCreated`. */
+  /** See `PreAuthorizedOfferCreated`. */
   newUser?: true;
   entries: OfferEntry[];
   storedClaims?: StoredValue;
   /** Claims of a session from before {@link storedClaims}. */
   sealedClaims?: string;
-  /** See `OfferCreated`. */
+  /** See `PreAuthorizedOfferCreated`. */
   ofBefore?: true;
   /** See `AuthorizationGranted`. */
   claimSetsOfBefore?: true;
@@ -101,7 +101,7 @@ const markOfBefore = (data: object): object => ({ ...data, ofBefore: true });
 
 const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): IssuanceSessionState => {
   switch (event.type) {
-    case 'OfferCreated':
+    case 'PreAuthorizedOfferCreated':
       return { status: 'offered', ...factsOf(event.data), code: event.data.code, wrongCodes: 0 };
     case 'AuthorizationGranted':
       return { status: 'authorized', ...factsOf(event.data), code: event.data.code };
@@ -164,7 +164,7 @@ const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): Issua
       const { deferralId, answerId } = event.data;
       return withDeferral(state, deferralId, ({ transaction }) => ({ status: 'completed', answerId, transaction }));
     }
-    case 'OfferDeleted':
+    case 'PreAuthorizedOfferDeleted':
       return { status: 'deleted', id: event.data.sessionId };
   }
 };
@@ -208,7 +208,7 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
   category: 'issuanceSession',
   initial: { status: 'absent' },
   types: {
-    OfferCreated: 3,
+    PreAuthorizedOfferCreated: 3,
     ClaimSetsBound: 1,
     TransactionCodeRefused: 1,
     SessionLocked: 1,
@@ -222,13 +222,13 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     DeferredIssuanceApproved: 1,
     DeferredIssuanceDenied: 1,
     DeferredIssuanceCompleted: 1,
-    OfferDeleted: 1,
+    PreAuthorizedOfferDeleted: 1,
   },
   upcasters: [
     // The addition of version 2 is optional, but a release that does not know it would not find the user.
-    { type: 'OfferCreated', from: 1, upcast: (data: object) => data },
+    { type: 'PreAuthorizedOfferCreated', from: 1, upcast: (data: object) => data },
     // Likewise: a release that does not know the stored claims of version 3 would issue without them.
-    { type: 'OfferCreated', from: 2, upcast: markOfBefore },
+    { type: 'PreAuthorizedOfferCreated', from: 2, upcast: markOfBefore },
     { type: 'AuthorizationGranted', from: 2, upcast: markOfBefore },
     { type: 'CredentialIssued', from: 1, upcast: withoutDocument },
     // Likewise: a release that does not know the DPoP key of version 2 would accept a bound code or token without proof.

@@ -32,6 +32,6 @@ describe('the list of credential configurations', () => {
 
   it('does not have deleted ones, nor those of a purged tenant', () => {
     given(created, { type: 'CredentialConfigurationDeleted', data: {}, of }).expectRows({});
-    given(created, { type: 'TenantForgotten', data: { tenantId: 't1' } }).expectRows({});
+    given(created, { type: 'TenantDataPurged', data: { tenantId: 't1' } }).expectRows({});
   });
 });

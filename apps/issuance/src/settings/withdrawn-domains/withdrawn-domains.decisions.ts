@@ -9,7 +9,7 @@ export const recordDomainChange = (
 ): WithdrawnDomainsEvent[] => {
   if (revision <= state.revision) return [];
   if (isVerified)
-    return state.verified === domain ? [] : [{ type: 'IssuerDomainRestored', data: { domain, revision } }];
+    return state.verified === domain ? [] : [{ type: 'IssuerDomainVerified', data: { domain, revision } }];
   return state.domains.includes(domain)
     ? []
     : [{ type: 'IssuerDomainWithdrawn', data: { domain, revision, activeConfigurations } }];

@@ -11,4 +11,4 @@ export type WithdrawnDomainsEvent =
       };
     }
   /** Verified, also for the first time since ADR 0102; earlier releases recorded it only for a domain that had been withdrawn. */
-  | { type: 'IssuerDomainRestored'; data: { domain: string; revision: number } };
+  | { type: 'IssuerDomainVerified'; data: { domain: string; revision: number } };

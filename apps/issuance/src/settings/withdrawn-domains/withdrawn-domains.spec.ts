@@ -11,7 +11,7 @@ const withdrawn = (domain: string, revision: number, activeConfigurations = 0): 
   data: { domain, revision, activeConfigurations },
 });
 const restored = (domain: string, revision: number): WithdrawnDomainsEvent => ({
-  type: 'IssuerDomainRestored',
+  type: 'IssuerDomainVerified',
   data: { domain, revision },
 });
 const note =

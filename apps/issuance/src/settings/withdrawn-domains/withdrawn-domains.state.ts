@@ -21,7 +21,7 @@ const evolve = ({ domains, verified }: WithdrawnDomainsState, event: WithdrawnDo
         ...(verified !== undefined && verified !== domain && { verified }),
         ...{ domains: [...others, domain], revision },
       };
-    case 'IssuerDomainRestored':
+    case 'IssuerDomainVerified':
       return { verified: domain, domains: others, revision };
   }
 };
@@ -29,6 +29,6 @@ const evolve = ({ domains, verified }: WithdrawnDomainsState, event: WithdrawnDo
 export const withdrawnDomains: Aggregate<WithdrawnDomainsState, WithdrawnDomainsEvent> = {
   category: 'withdrawnDomains',
   initial: { domains: [], revision: -1 },
-  types: { IssuerDomainWithdrawn: 1, IssuerDomainRestored: 1 },
+  types: { IssuerDomainWithdrawn: 1, IssuerDomainVerified: 1 },
   evolve,
 };

@@ -113,7 +113,7 @@ const changeDomain = async (trx: Db, stored: RecordedEvent): Promise<void> => {
     .where('domain', '=', domain)
     .executeTakeFirst();
   // Verified for the first time: no list was masked.
-  if (type === 'IssuerDomainRestored' && numDeletedRows === 0n) return;
+  if (type === 'IssuerDomainVerified' && numDeletedRows === 0n) return;
   if (type === 'IssuerDomainWithdrawn')
     await insertRows(trx, 'issuance_withdrawn_domains', [{ tenant_id: tenantId, domain }]);
   await trx

@@ -163,8 +163,8 @@ export class StatusIndexes {
         { maxAttempts: CLAIM_ATTEMPTS },
       );
       const { successorId } = state as OpenStatusList;
-      const ours = events.find(({ type }) => type === 'CounterBlockClaimed');
-      if (ours?.type !== 'CounterBlockClaimed') {
+      const ours = events.find(({ type }) => type === 'StatusIndexesClaimed');
+      if (ours?.type !== 'StatusIndexesClaimed') {
         claimed.listId = successorId!;
         continue;
       }

@@ -43,9 +43,9 @@ export const claimBlock = (state: StatusListState, claim: BlockClaim, now: Date)
   const left = size - next - count;
   const isLow = left <= Math.max(size / 8, 2 * LARGEST_BLOCK);
   return [
-    { type: 'CounterBlockClaimed', data: { first: next, count, claimedAt: now.toISOString() } },
+    { type: 'StatusIndexesClaimed', data: { first: next, count, claimedAt: now.toISOString() } },
     ...(isLow && successorId === undefined
-      ? [{ type: 'SuccessorNamed' as const, data: { listId: claim.successorId } }]
+      ? [{ type: 'StatusListSuccessorNamed' as const, data: { listId: claim.successorId } }]
       : []),
   ];
 };

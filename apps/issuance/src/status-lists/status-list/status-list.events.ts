@@ -16,8 +16,8 @@ export type StatusListEvent =
       };
     }
   /** One process uses the counters from `first` on; those that it does not use are wasted. */
-  | { type: 'CounterBlockClaimed'; data: { first: number; count: number; claimedAt: string } }
+  | { type: 'StatusIndexesClaimed'; data: { first: number; count: number; claimedAt: string } }
   /** Before the successor is opened, so that all replicas open the same one. */
-  | { type: 'SuccessorNamed'; data: { listId: string } };
+  | { type: 'StatusListSuccessorNamed'; data: { listId: string } };
 
 export type OpenedList = Omit<Extract<StatusListEvent, { type: 'StatusListOpened' }>['data'], 'openedAt'>;

@@ -21,10 +21,10 @@ const openedWith = (size: number): StatusListEvent => ({
 });
 const opened = openedWith(list.size);
 const claimed = (first: number, count: number): StatusListEvent => ({
-  type: 'CounterBlockClaimed',
+  type: 'StatusIndexesClaimed',
   data: { first, count, claimedAt: at },
 });
-const named = (listId: string): StatusListEvent => ({ type: 'SuccessorNamed', data: { listId } });
+const named = (listId: string): StatusListEvent => ({ type: 'StatusListSuccessorNamed', data: { listId } });
 
 describe('a status list', () => {
   it('is opened once', () => {
@@ -96,13 +96,13 @@ describe('a status list', () => {
           for (const count of counts)
             events.push(...claimBlock(stateAfter(statusList, events), { count, successorId: 'l2' }, now));
           const counters = events.flatMap((event) =>
-            event.type === 'CounterBlockClaimed'
+            event.type === 'StatusIndexesClaimed'
               ? Array.from({ length: event.data.count }, (_, i) => event.data.first + i)
               : [],
           );
           expect(counters).toEqual(Array.from({ length: size }, (_, i) => i));
           expect(stateAfter(statusList, events)).toMatchObject({ next: size, successorId: 'l2' });
-          expect(events.filter(({ type }) => type === 'SuccessorNamed')).toHaveLength(1);
+          expect(events.filter(({ type }) => type === 'StatusListSuccessorNamed')).toHaveLength(1);
         },
       ),
       { numRuns: 50 },

@@ -19,9 +19,9 @@ const evolve = (state: StatusListState, { type, data }: StatusListEvent): Status
       const { openedAt: _, ...list } = data;
       return { status: 'open', ...list, next: 0 };
     }
-    case 'CounterBlockClaimed':
+    case 'StatusIndexesClaimed':
       return state.status === 'open' ? { ...state, next: data.first + data.count } : state;
-    case 'SuccessorNamed':
+    case 'StatusListSuccessorNamed':
       return state.status === 'open' ? { ...state, successorId: data.listId } : state;
   }
 };
@@ -30,6 +30,6 @@ export const statusList: Aggregate<StatusListState, StatusListEvent> = {
   category: 'statusList',
   isAuxiliary: true,
   initial: { status: 'absent' },
-  types: { StatusListOpened: 1, CounterBlockClaimed: 1, SuccessorNamed: 1 },
+  types: { StatusListOpened: 1, StatusIndexesClaimed: 1, StatusListSuccessorNamed: 1 },
   evolve,
 };

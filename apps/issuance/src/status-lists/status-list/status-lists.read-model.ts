@@ -128,7 +128,7 @@ const unmaskedLists: SelectiveProjection<StatusListTables> = {
             dirty: 0,
             masked: 0,
           });
-        } else if (event.type === 'CounterBlockClaimed') {
+        } else if (event.type === 'StatusIndexesClaimed') {
           const { first, count, claimedAt } = event.data;
           changesOf(tenantId, listIdOf(stored.stream), endOfClaim(claimedAt)).claimed = first + count;
         }

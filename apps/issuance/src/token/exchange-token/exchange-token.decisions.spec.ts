@@ -28,7 +28,7 @@ const session = {
   ],
 };
 const created = (origin: object = {}, code = grant('preAuthorizedCode')): IssuanceSessionEvent => ({
-  type: 'OfferCreated',
+  type: 'PreAuthorizedOfferCreated',
   data: { ...session, origin: { kind: 'preAuthorizedOffer', sealedDocument: '', ...origin }, code, createdAt: at },
 });
 const transactionCode = { inputMode: 'numeric', length: 6, mac: 'mac', keyId: 'p1' };

@@ -100,7 +100,7 @@ describe('the token endpoint', () => {
       ({ type }) => type,
     );
     const wrongCode = 'TransactionCodeRefused';
-    expect(counted).toEqual(['OfferCreated', wrongCode, wrongCode, wrongCode, 'SessionLocked']);
+    expect(counted).toEqual(['PreAuthorizedOfferCreated', wrongCode, wrongCode, wrongCode, 'SessionLocked']);
     expect(await refusalCode(admin(deletePreAuthorizedOffer, { params: { id: locked.id } }))).toBe('NotFound');
     expect(await refusalCode(redeem(codeOf(await offer({ credentials: [jwtVc] })), { tx_code: '1' }))).toBe(
       'invalid_request',

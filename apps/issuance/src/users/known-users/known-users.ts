@@ -27,7 +27,8 @@ export class KnownUsers {
     if (loaded.revision !== NO_STREAM) return loaded;
     const [stored] = await this.store.readStream(issuanceSessionStream(tenantId, firstSessionId(userId)), { limit: 1 });
     const event = stored && readEvent(issuanceSession, stored);
-    if (event?.type !== 'OfferCreated' || !event.data.newUser || event.data.userId !== userId) return loaded;
+    if (event?.type !== 'PreAuthorizedOfferCreated' || !event.data.newUser || event.data.userId !== userId)
+      return loaded;
     return { ...loaded, state: { status: 'active', id: userId, createdAt: event.data.createdAt, fromOffer: true } };
   }
 

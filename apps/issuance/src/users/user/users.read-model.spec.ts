@@ -14,7 +14,11 @@ const person: UserTables['issuance_users'] = {
   created_at: createdAt,
 };
 const offer = (data: object) =>
-  ({ type: 'OfferCreated', data: { sessionId: 's', userId: 'u', createdAt, ...data }, of: { id: 's' } }) as const;
+  ({
+    type: 'PreAuthorizedOfferCreated',
+    data: { sessionId: 's', userId: 'u', createdAt, ...data },
+    of: { id: 's' },
+  }) as const;
 const session = { tenant_id: 't1', id: 's', user_id: 'u' };
 const issued = (data: object = {}) =>
   ({

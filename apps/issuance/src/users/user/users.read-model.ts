@@ -121,7 +121,10 @@ export const users = defineProjection({
       persons.set({ id, tenant_id: tenantId }, { sealed_claims: data.sealedClaims }),
     UserDeleted: removePerson,
     UserExpired: removePerson,
-    OfferCreated: ({ data: { sessionId, userId, createdAt, newUser, storedClaims, sealedClaims } }, source) => [
+    PreAuthorizedOfferCreated: (
+      { data: { sessionId, userId, createdAt, newUser, storedClaims, sealedClaims } },
+      source,
+    ) => [
       // `UserCreated` may follow, which then changes nothing (ADR 0071).
       newUser ? person({ userId, createdAt }, source) : [],
       session(source, sessionId, userId, storedClaims ?? sealedClaims),
@@ -159,7 +162,7 @@ export const users = defineProjection({
     DeferredIssuanceApproved: nothing,
     DeferredIssuanceDenied: nothing,
     DeferredIssuanceCompleted: nothing,
-    OfferDeleted: nothing,
+    PreAuthorizedOfferDeleted: nothing,
   },
 });
 

@@ -4,7 +4,7 @@ import type { StoredContextEvent } from './stored-context.events.js';
 import { storedContext } from './stored-context.state.js';
 
 const document = { sha256: 'digest', document: '{"@context":{}}' };
-const kept: StoredContextEvent = { type: 'ContextKept', data: document };
+const kept: StoredContextEvent = { type: 'ContextStored', data: document };
 
 describe('a stored context', () => {
   it('is stored once', () => {

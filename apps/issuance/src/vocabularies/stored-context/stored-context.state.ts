@@ -8,7 +8,7 @@ export const storedContextStream = (sha256: string): string => `context-${sha256
 
 const evolve = (_state: StoredContextState, event: StoredContextEvent): StoredContextState => {
   switch (event.type) {
-    case 'ContextKept':
+    case 'ContextStored':
       return { status: 'kept', sha256: event.data.sha256, document: event.data.document };
   }
 };
@@ -17,6 +17,6 @@ export const storedContext: Aggregate<StoredContextState, StoredContextEvent> = 
   category: 'context',
   isAuxiliary: true,
   initial: { status: 'absent' },
-  types: { ContextKept: 1 },
+  types: { ContextStored: 1 },
   evolve,
 };

@@ -23,7 +23,7 @@ export class AcceptInvitation {
   ): Promise<MembershipUpdate> {
     const acceptedBy = context.caller.userId;
     // Before the tenant's stream is read.
-    const token = await this.links.authenticToken(request.body.token);
+    const token = this.links.authenticToken(request.body.token);
     if (!token) throw invalidBody('token', 'must be the token of an open invitation');
     const { tenantId, userId, invitationId, secret } = token;
     const facts = {

@@ -62,8 +62,6 @@ const open = async (token: string) => {
   const answer = await hostFetch(`${base}/invitation?${new URLSearchParams({ token }).toString()}`);
   return { status: answer.status, text: await answer.text() };
 };
-/** A link of a release before links had a MAC. */
-const olderFormat = (token: string) => token.split('.').slice(0, 4).join('.');
 /** Another secret, everything else unchanged. */
 const forged = (token: string) => {
   const parts = token.split('.');
@@ -99,27 +97,22 @@ afterAll(async () => {
 });
 
 describe('the link of an invitation into a tenant with a long history', () => {
-  it.each([
-    ['with a MAC of the whole token', (token: string) => token],
-    ['of an earlier release', olderFormat],
-  ])(
-    'causes no read of a stream before its secret is verified, nor of the history afterwards: a link %s',
-    async (name, format) => {
-      const { token } = await invite(`guest-${name.length}@people.example`);
+  it(
+    'causes no read of a stream before its secret is verified, nor of the history afterwards',
+    async () => {
+      const { token } = await invite('guest@people.example');
       await restart();
-      expect((await open(forged(format(token)))).status).toBe(404);
-      expect((await open(format(token).replace(/^[^.]+/, newId()))).status).toBe(404);
+      expect((await open(forged(token))).status).toBe(404);
+      expect((await open(token.replace(/^[^.]+/, newId()))).status).toBe(404);
       expect(reads.of()).toBe(0);
-      const attempt = service.client.call(acceptInvitation, { body: { token: forged(format(token)) } }, await person());
+      const attempt = service.client.call(acceptInvitation, { body: { token: forged(token) } }, await person());
       await expect(attempt).rejects.toMatchObject({ kind: 'invalid', details: [{ param: 'token' }] });
       expect(reads.of('tenant')).toBe(0);
 
-      const { status, text } = await open(format(token));
+      const { status, text } = await open(token);
       expect([status, text.includes('Join Aged 499')]).toEqual([200, true]);
       expect(reads.of('tenant')).toBe(0);
-      expect(
-        await service.client.call(acceptInvitation, { body: { token: format(token) } }, await person()),
-      ).toMatchObject({
+      expect(await service.client.call(acceptInvitation, { body: { token } }, await person())).toMatchObject({
         tenantId,
         roles: ['issuer'],
       });
@@ -128,7 +121,7 @@ describe('the link of an invitation into a tenant with a long history', () => {
       expect(reads.of('tenant')).toBeLessThan(AGE / 2);
 
       await restart();
-      const used = await open(format(token));
+      const used = await open(token);
       expect([used.status, used.text.includes('This invitation has already been used')]).toEqual([410, true]);
       expect(reads.of('tenant')).toBe(0);
     },

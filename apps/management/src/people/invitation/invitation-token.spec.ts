@@ -35,13 +35,7 @@ describe('the token of an invitation', () => {
     expect(isAuthentic(macs, { ...sealed()!, [member]: value })).toBe(false);
   });
 
-  it('without a MAC is parsed, and not authentic by itself', () => {
-    const text = [token.tenantId, token.userId, token.invitationId, token.secret].join('.');
-    expect(parseInvitationToken(text)).toEqual(token);
-    expect(isAuthentic(macs, token)).toBe(false);
-  });
-
-  it.each(['.', '.p1', '.p1.short', `.p1.${'A'.repeat(43)}.more`])('with %j at its end is refused', (end) => {
+  it.each(['', '.', '.p1', '.p1.short', `.p1.${'A'.repeat(43)}.more`])('with %j at its end is refused', (end) => {
     const text = [token.tenantId, token.userId, token.invitationId, token.secret].join('.');
     expect(parseInvitationToken(text + end)).toBeUndefined();
   });

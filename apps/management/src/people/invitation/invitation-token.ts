@@ -9,11 +9,11 @@ export interface InvitationToken {
   userId: string;
   invitationId: string;
   secret: string;
-  /** Verified before any read. Absent in links of older releases. */
-  seal?: SecretMac;
+  /** Verified before any read. */
+  seal: SecretMac;
 }
 
-const claimsOf = ({ tenantId, userId, invitationId, secret }: InvitationToken): string =>
+const claimsOf = ({ tenantId, userId, invitationId, secret }: Omit<InvitationToken, 'seal'>): string =>
   [tenantId, userId, invitationId, secret].join('.');
 
 /** @returns a token that {@link parseInvitationToken} and {@link isAuthentic} accept */
@@ -28,19 +28,15 @@ const isExactId = (text: unknown): text is string => isUuid(text) && text === te
 
 /** `undefined` for text that is not in the form of a token. */
 export const parseInvitationToken = (text: string): InvitationToken | undefined => {
-  const [tenantId, userId, invitationId, secret, ...seal] = text.split('.', 7);
+  const [tenantId, userId, invitationId, secret, pepper, mac, ...rest] = text.split('.', 7);
   if (!isExactId(tenantId) || !isExactId(userId) || !isExactId(invitationId)) return undefined;
-  if (secret === undefined || !isMac(secret)) return undefined;
-  const token = { tenantId, userId, invitationId, secret };
-  if (seal.length === 0) return token;
-  const [pepper, mac, ...rest] = seal;
-  if (rest.length || !pepper || mac === undefined || !isMac(mac)) return undefined;
-  return { ...token, seal: { pepper, mac } };
+  if (secret === undefined || !isMac(secret) || !pepper || mac === undefined || !isMac(mac)) return undefined;
+  return rest.length ? undefined : { tenantId, userId, invitationId, secret, seal: { pepper, mac } };
 };
 
 /** Whether this platform issued the token. */
 export const isAuthentic = (macs: Macs, token: InvitationToken): boolean =>
-  token.seal !== undefined && macs.verifyMac(claimsOf(token), token.seal, CONTEXT);
+  macs.verifyMac(claimsOf(token), token.seal, CONTEXT);
 
 /** 256 bits in base64url: a secret, or a MAC. */
 const isMac = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);

@@ -25,7 +25,7 @@ export class InvitationLookup {
 
   /** @throws AppError 503 while the projections have not reached an invitation whose link is authentic */
   async findInvitation(text: string): Promise<InvitationLink> {
-    const token = await this.links.authenticToken(text);
+    const token = this.links.authenticToken(text);
     if (!token) return { status: 'unknown' };
     const found = await this.links.find(token);
     if (!found) throw unavailable();

@@ -131,7 +131,7 @@ export const tenantLists = defineProjection({
         sealed_name: sealedName,
         ...(sealedEmail !== undefined && { sealed_email: sealedEmail }),
       }),
-    ManagementUserEmailTaken: ({ data }) => setPerson(data.userId, { sealed_email: data.sealedEmail }),
+    ManagementUserEmailChanged: ({ data }) => setPerson(data.userId, { sealed_email: data.sealedEmail }),
     ManagementUserNamed: ({ data }) => setPerson(data.userId, { sealed_name: data.sealedName }),
   },
 });

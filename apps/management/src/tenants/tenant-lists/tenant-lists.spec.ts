@@ -111,7 +111,7 @@ describe('the list of members', () => {
     given({ type: 'ManagementUserInvited', data: { userId: 'u', sealedEmail: 'mail' } }, named).expectRows({
       person: [person],
     });
-    given(named, { type: 'ManagementUserEmailTaken', data: { userId: 'u', sealedEmail: 'mail' } }).expectRows({
+    given(named, { type: 'ManagementUserEmailChanged', data: { userId: 'u', sealedEmail: 'mail' } }).expectRows({
       person: [person],
     });
     given({ type: 'ManagementUserInvited', data: { userId: 'u', sealedEmail: 'mail' } }, named, {

@@ -7,7 +7,8 @@ export const chooseTokenKey = (
   state: TokenKeysState,
   { keyId }: { keyId: string },
   { now }: { now: string },
-): TokenKeysEvent[] => (state.status === 'absent' ? [{ type: 'TokenKeyChosen', data: { keyId, chosenAt: now } }] : []);
+): TokenKeysEvent[] =>
+  state.status === 'absent' ? [{ type: 'TokenKeyCreated', data: { keyId, createdAt: now } }] : [];
 
 /** A new key after the one that signs; none while a rotation is in progress. */
 export const rotateTokenKey = (

@@ -1,7 +1,7 @@
 /** Keys that sign access tokens of clients, with the end of their publication. The keys themselves are in the key vault. */
 export type TokenKeysEvent =
   /** The first one; it signs at once. */
-  | { type: 'TokenKeyChosen'; data: { keyId: string; chosenAt: string } }
+  | { type: 'TokenKeyCreated'; data: { keyId: string; createdAt: string } }
   | {
       /** Published from now on and signing from `signsFrom`; the key before it stays published until `overlapEndsAt`. */
       type: 'TokenKeyRotated';

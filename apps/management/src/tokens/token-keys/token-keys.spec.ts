@@ -12,7 +12,7 @@ const keysOf = (...events: TokenKeysEvent[]) => {
   return state.status === 'active' ? state.keys : [];
 };
 
-const chosen: TokenKeysEvent = { type: 'TokenKeyChosen', data: { keyId: 'k1', chosenAt: at(0) } };
+const chosen: TokenKeysEvent = { type: 'TokenKeyCreated', data: { keyId: 'k1', createdAt: at(0) } };
 /** Lead 10 s, life of a token with the margin 100 s. */
 const rotated = (n: number, seconds: number): TokenKeysEvent => ({
   type: 'TokenKeyRotated',

@@ -12,8 +12,8 @@ export const TOKEN_KEYS_STREAM = 'tokenKeys-platform';
 
 const evolve = (state: TokenKeysState, event: TokenKeysEvent): TokenKeysState => {
   switch (event.type) {
-    case 'TokenKeyChosen':
-      return { status: 'active', keys: [{ keyId: event.data.keyId, signsFrom: event.data.chosenAt }] };
+    case 'TokenKeyCreated':
+      return { status: 'active', keys: [{ keyId: event.data.keyId, signsFrom: event.data.createdAt }] };
     case 'TokenKeyRotated':
       return state.status === 'active' ? { status: 'active', keys: withSuccessor(state.keys, event.data) } : state;
     case 'TokenKeyRetired':
@@ -24,6 +24,6 @@ const evolve = (state: TokenKeysState, event: TokenKeysEvent): TokenKeysState =>
 export const tokenKeys: Aggregate<TokenKeysState, TokenKeysEvent> = {
   category: 'tokenKeys',
   initial: { status: 'absent' },
-  types: { TokenKeyChosen: 1, TokenKeyRotated: 1, TokenKeyRetired: 1 },
+  types: { TokenKeyCreated: 1, TokenKeyRotated: 1, TokenKeyRetired: 1 },
   evolve,
 };

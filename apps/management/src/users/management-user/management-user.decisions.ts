@@ -36,7 +36,7 @@ export const registered = (state: ManagementUserState): RegisteredUser => {
 };
 
 export const takeEmail = (state: ManagementUserState, command: { sealedEmail: string }): ManagementUserEvent[] => [
-  { type: 'ManagementUserEmailTaken', data: { userId: registered(state).id, ...command } },
+  { type: 'ManagementUserEmailChanged', data: { userId: registered(state).id, ...command } },
 ];
 
 export const nameUser = (state: ManagementUserState, command: { sealedName: string }): ManagementUserEvent[] => [

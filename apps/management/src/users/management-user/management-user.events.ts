@@ -11,5 +11,5 @@ export type ManagementUserEvent =
       data: { userId: string; identity: string; sealedEmail?: string; sealedName?: string; registeredAt: string };
     }
   /** A provider has verified another e-mail. */
-  | { type: 'ManagementUserEmailTaken'; data: { userId: string; sealedEmail: string } }
+  | { type: 'ManagementUserEmailChanged'; data: { userId: string; sealedEmail: string } }
   | { type: 'ManagementUserNamed'; data: { userId: string; sealedName: string } };

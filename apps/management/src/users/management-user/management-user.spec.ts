@@ -57,7 +57,7 @@ describe('a user of the management API', () => {
       .thenState({ status: 'registered', id: userId, identity: 'i', sealedName: 'n2' });
     given(managementUser, [registeredAs('i', { sealedEmail: 'e1' })])
       .when(email)
-      .then([{ type: 'ManagementUserEmailTaken', data: { userId, sealedEmail: 'e2' } }]);
+      .then([{ type: 'ManagementUserEmailChanged', data: { userId, sealedEmail: 'e2' } }]);
     for (const history of [[], [invited]])
       for (const change of [name, email]) given(managementUser, history).when(change).thenThrows('Forbidden');
   });

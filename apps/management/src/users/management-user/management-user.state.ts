@@ -29,7 +29,7 @@ const evolve = (state: ManagementUserState, event: ManagementUserEvent): Managem
         ...(sealedName !== undefined && { sealedName }),
       };
     }
-    case 'ManagementUserEmailTaken':
+    case 'ManagementUserEmailChanged':
       return state.status === 'registered' ? { ...state, sealedEmail: event.data.sealedEmail } : state;
     case 'ManagementUserNamed':
       return state.status === 'registered' ? { ...state, sealedName: event.data.sealedName } : state;
@@ -42,7 +42,7 @@ export const managementUser: Aggregate<ManagementUserState, ManagementUserEvent>
   types: {
     ManagementUserInvited: 1,
     ManagementUserRegistered: 1,
-    ManagementUserEmailTaken: 1,
+    ManagementUserEmailChanged: 1,
     ManagementUserNamed: 1,
   },
   evolve,
