@@ -13,7 +13,7 @@ const workers = {
   e2e: '--maxWorkers=2',
   cluster: '--maxWorkers=2',
   soak: '--maxWorkers=2',
-  faults: '--runInBand --forceExit',
+  faults: '--runInBand',
 };
 const jest = (root, project) =>
   run(

@@ -29,14 +29,7 @@ export default {
       const outputFile = join(reports, 'faults.json');
       rmSync(outputFile, { force: true });
       cli.say(`== run ${run + 1} of ${repeat}, seed ${seed + run}`);
-      const words = [
-        '--selectProjects',
-        'faults',
-        '--runInBand',
-        '--forceExit',
-        '--json',
-        `--outputFile=${outputFile}`,
-      ];
+      const words = ['--selectProjects', 'faults', '--runInBand', '--json', `--outputFile=${outputFile}`];
       const { exitCode: status } = await cli.runProgram(
         [join(root, 'scripts', 'jest.mjs'), ...words, '--reporters=default', '--verbose'],
         {
