@@ -10,7 +10,7 @@ interface Held {
   now: AnyRow | null;
   /** `now` is only stored if there was none. */
   isInsert?: boolean;
-  /** Of a row that was stored, only the key was read. */
+  /** Only the key was read of a row that was stored. */
   isPartial?: boolean;
   key: AnyRow;
 }
@@ -132,7 +132,7 @@ export class BatchChanges {
     );
     for (const [name, key] of keys) {
       const [held, row] = [rows.get(name), stored.get(name) ?? null];
-      // What was set of a row of which only the key was read stays set.
+      // Columns that were set stay set where only the key of the row was read.
       const now = held?.isInsert ? (row ?? held.now) : row && { ...row, ...held?.now };
       rows.set(name, { stored: row, now, isPartial: isPartial && row !== null, key });
     }

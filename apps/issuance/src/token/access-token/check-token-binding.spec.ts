@@ -6,7 +6,7 @@ import { checkTokenBinding, spendProof } from './check-token-binding.js';
 const tenant = { id: 't1', host: 'acme.example', baseUrl: 'https://acme.example' };
 const proof = { jkt: 'k1', jti: 'j1' } as unknown as DpopProof;
 
-/** What a request with a token that is bound to `jkt` is checked to be; `verified` has how its proof was asked for. */
+/** Outcome of the check of a request with a token that is bound to `jkt`; `verified` has how its proof was asked for. */
 const check = async (scheme: 'bearer' | 'dpop', jkt?: string, found: DpopProof | undefined = proof) => {
   const verified: unknown[] = [];
   const dpop = {
