@@ -39,6 +39,18 @@ const CHANGES: Record<string, [string, string][]> = {
         case 'UserDeleted':`,
     ],
   ],
+  // A declared list names each event of its aggregates.
+  ...Object.fromEntries(
+    [
+      'users/user/users.read-model',
+      'offers/pre-authorized-offers/pre-authorized-offers.read-model',
+      'token/token-family/family-sweep',
+      'credential/deferred-issuance/deferred-issuances.read-model',
+    ].map((file) => [
+      `apps/issuance/dist/${file}.js`,
+      [[`        UserDeleted:`, `        ${NEW_EVENT}: () => [],\n        UserDeleted:`]],
+    ]),
+  ),
 };
 
 /**
