@@ -53,7 +53,7 @@ export const takingUrl = async (): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 };
 
-/** Nobody's. */
+/** Invitation of an address that no person has. */
 export const invitation = () => ({ email: `${unique('visitor-')}@people.example`, roles: ['issuer' as const] });
 
 export const NO_SUCH = '3f0f2c59-6a27-4e80-b2a0-9b6f5f0c7d11';

@@ -14,7 +14,7 @@ export interface UserObject {
   finalClaims?: ReadonlySet<string>;
   /** UserInfo outcome of the person's sign-in; absent without one. */
   userInfo?: UserInfoOutcome;
-  /** Names of an offer's claims that the credential does not use. Its author may have meant a required one; a wallet is not told. */
+  /** Names of an offer's claims that the credential does not use. Its author may have meant a required one. Wallets do not get them. */
   unusedClaims?: readonly string[];
 }
 

@@ -51,7 +51,7 @@ export const migrateEngines = async (
   const left: string[] = [];
   const allowed = new Set(config.migrationAllows);
   const database = databases(config);
-  await requireReleased(config, onWaiting);
+  await requireReleased(config, database, onWaiting);
   if (database) {
     const events = config.eventStoreUrl === undefined;
     await migratePostgresEvents(asOwner(config, database.events), { events });
@@ -96,8 +96,11 @@ export const migrateEngines = async (
   return { done, left };
 };
 
-const requireReleased = async (config: PlatformConfig, onWaiting: (reason: string) => void): Promise<void> => {
-  const database = databases(config);
+const requireReleased = async (
+  config: PlatformConfig,
+  database: ReturnType<typeof databases>,
+  onWaiting: (reason: string) => void,
+): Promise<void> => {
   if (database) {
     const { requireReleasedSchema } = await import('@attestry/postgres');
     for (const use of Object.values(database)) await requireReleasedSchema(asOwner(config, use));
