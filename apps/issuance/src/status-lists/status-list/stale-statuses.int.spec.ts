@@ -36,13 +36,30 @@ const projectAs = (replaced: Project) => {
   statusLists.project = replaced;
 };
 let resume = () => {};
-/** Batches wait for `resume`. */
-const pauseProjecting = (isPaused: (...given: Parameters<Project>) => boolean) => {
-  const stopped = new Promise<void>((resolve) => (resume = resolve));
+const untilResumed = () => new Promise<void>((resolve) => (resume = resolve));
+/** Batches wait for `resume`, in their transactions. */
+const pauseProjecting = () => {
+  const resumed = untilResumed();
   projectAs(async (...given) => {
-    if (isPaused(...given)) await stopped;
+    await resumed;
     return project(...given);
   });
+};
+/** Batches after the one that opens a list wait for `resume`, before their transactions: the service can create its tables meanwhile. */
+const pauseOnceListed = () => {
+  const { events } = service.engines;
+  const subscribe = events.subscribe.bind(events);
+  const resumed = untilResumed();
+  events.subscribe = (options, handler) => {
+    if (options.categories !== statusLists.categories) return subscribe(options, handler);
+    let isListed = false;
+    const onEvents: typeof handler.onEvents = async (batch, next) => {
+      if (isListed) await resumed;
+      isListed ||= batch.some(({ type }) => type === 'StatusListOpened');
+      return handler.onEvents(batch, next);
+    };
+    return subscribe(options, { ...handler, onEvents });
+  };
 };
 
 const { get } = service;
@@ -55,9 +72,14 @@ const fetchToken = async (): Promise<string> => {
 };
 const statusOf = (token: string, { index }: AllocatedStatus): number =>
   getListFromStatusListJWT(token).getStatus(index);
+/** Whether the list has to be published at some time: it is not while no credential names it. */
+const isUsed = async (): Promise<boolean> => {
+  const due = await get(PublishedListsReadModel).listDue(shardOf(key.listId), new Date('2999-01-01'), 10);
+  return due.some(({ listId }) => listId === key.listId);
+};
 const published = async (when: (token: string) => boolean = () => true): Promise<string> => {
   let token = '';
-  await waitUntil(async () => (token = await fetchToken().catch(() => '')) !== '' && when(token), {
+  await waitUntil(async () => (token = await fetchToken().catch(() => '')) !== '' && when(token) && isUsed(), {
     what: 'the token of the list',
     // Each look reads 131,072 statuses.
     intervalMs: 100,
@@ -131,7 +153,7 @@ describe('the token of a status list [T146]', () => {
   it('is not signed while the feed of the statuses stands still', async () => {
     const credential = await issue();
     const token = await published();
-    pauseProjecting(() => true);
+    pauseProjecting();
     await credential.revoke();
     // Nothing failed: the projection is healthy.
     service.ahead = 200_000;
@@ -169,8 +191,9 @@ describe('the token of a status list [T146]', () => {
     await service.close();
     for (const file of await readdir(service.folder))
       if (file.startsWith('read-models.db')) await rm(join(service.folder, file));
-    pauseProjecting((_, events) => !events.some(({ type }) => type === 'StatusListOpened'));
-    await service.open();
+    await service.openEngines();
+    pauseOnceListed();
+    await service.start();
     await waitUntil(async () => (await lists().find(key)) !== undefined, { what: 'the list' });
     const { readsOwnVersion, health } = lists().running;
     expect([readsOwnVersion, health.healthy]).toEqual([true, true]);
