@@ -1,5 +1,4 @@
 /** @engines embedded */
-import { setTimeout as pause } from 'node:timers/promises';
 import { issueCredential, issueNonce, type NonceResponse, type PreAuthorizedOfferRequest } from '@attestry/contracts';
 import {
   ApiClient,
@@ -18,8 +17,6 @@ import {
 import { makeHolder, makeProof } from './crash/wallet-proof.js';
 import { makeIssuer, type Issuer } from './journey.js';
 
-/** Consequences of an earlier request are stored within this time. */
-const QUIET_MS = 1500;
 const TEST_MS = 60_000;
 
 /** One request at a time on a disk that takes a quarter of a second; counted are the transactions that its answer waited for (ADR 0074). */
@@ -40,7 +37,6 @@ describe('the durable waves of a request', () => {
   afterAll(() => platform?.stop());
 
   const wavesOf = async (request: () => Promise<unknown>): Promise<Wave[]> => {
-    await pause(QUIET_MS);
     await platform.query('begin');
     await request();
     return (await platform.query('waves')) as Wave[];

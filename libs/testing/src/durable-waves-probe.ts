@@ -1,9 +1,13 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { WorkerOptions } from 'node:worker_threads';
 
-/** Messages to a process that preloads this module; `waves` returns a {@link Wave} for each. */
+/**
+ * Messages to a process that preloads this module: `begin` is answered once what earlier requests caused is stored, `waves` with a {@link Wave}
+ * for each.
+ */
 export type WavesMessage = 'begin' | 'waves';
 
 /** Writes that one transaction of a SQLite file stored: `<file>: <jobs>`. */
@@ -11,6 +15,9 @@ export type Wave = string;
 
 /** A disk this slow lets no write that follows an answer be done before it. Milliseconds. */
 const DISK_MS = 250;
+/** Turns of the process without a write or a call under way, after which the next write is that of the next request. */
+const QUIET_TURNS = 30;
+const TURN_MS = 50;
 /** Files that are synchronized at each commit are all but these (ADR 0069). */
 const DERIVED = new Set(['read-models.db', 'analytics.db']);
 /** No request waits for these jobs, which write, and the others do not write. */
@@ -37,6 +44,9 @@ let waves: Wave[] = [];
 let isInRequest = false;
 /** Each request has its own number: what an earlier one caused is not counted for the next. */
 let request = 0;
+/** Threads that have not answered. */
+const busyThreads = new Set<object>();
+let quietTurns = 0;
 
 const writesOf = (calls: readonly Call[]): string[] =>
   calls.flatMap(([, job, args]) =>
@@ -61,6 +71,8 @@ class SlowDiskWorker extends threads.Worker {
   override postMessage(message: unknown): void {
     const writes = Array.isArray(message) && !DERIVED.has(this.file) ? writesOf(message as Call[]) : [];
     this.posted = writes.length ? { writes, request: isInRequest ? request : -1 } : undefined;
+    if (writes.length) quietTurns = 0;
+    if (Array.isArray(message)) busyThreads.add(this);
     super.postMessage(message);
   }
 
@@ -68,7 +80,10 @@ class SlowDiskWorker extends threads.Worker {
     if (event !== 'message') return super.on(event, listener);
     return super.on(event, (answers: unknown) => {
       const { posted } = this;
-      const reply = () => listener(answers);
+      const reply = () => {
+        busyThreads.delete(this);
+        listener(answers);
+      };
       if (!posted) return reply();
       setTimeout(() => {
         if (isInRequest && posted.request === request) waves.push(`${this.file}: ${posted.writes.join(', ')}`);
@@ -86,8 +101,18 @@ subscribe('http.server.request.start', () => {
 });
 subscribe('http.server.response.finish', () => (isInRequest = false));
 
-process.on('message', (message: WavesMessage) => {
-  if (message === 'begin') waves = [];
+const untilQuiet = async (): Promise<void> => {
+  for (quietTurns = 0; quietTurns < QUIET_TURNS;) {
+    await pause(TURN_MS);
+    if (busyThreads.size === 0) quietTurns++;
+  }
+};
+
+process.on('message', async (message: WavesMessage) => {
+  if (message === 'begin') {
+    await untilQuiet();
+    waves = [];
+  }
   process.send!(waves);
 });
 // The test ends the process by a signal: the channel does not keep it alive.
