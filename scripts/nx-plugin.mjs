@@ -37,8 +37,9 @@ const repository = {
     lint: run('node_modules/eslint/bin/eslint.js --max-warnings 0 scripts *.mjs'),
     // Everything at once takes a quarter of the time of one project after the other.
     'lint-all': run('node_modules/eslint/bin/eslint.js --max-warnings 0 .'),
+    // TypeScript 7 takes half the time of version 6, which typescript-eslint needs.
     types: run(
-      'node_modules/typescript/bin/tsc -p tsconfig.json --noEmit --incremental --tsBuildInfoFile .nx/types.tsbuildinfo',
+      'node_modules/typescript-7/bin/tsc -p tsconfig.json --noEmit --incremental --tsBuildInfoFile .nx/types.tsbuildinfo',
     ),
     docs: run('scripts/docs.mjs --check'),
   },
