@@ -301,16 +301,7 @@ const attestry = {
 
 export default tseslint.config(
   {
-    ignores: [
-      '**/dist/',
-      'apps/platform/bundle/',
-      '**/node_modules/',
-      '.nx/',
-      'tmp/',
-      'coverage/',
-      '.attestry/',
-      'libs/testing/src/interface/',
-    ],
+    ignores: ['**/dist/', '**/node_modules/', '.nx/', 'tmp/', 'coverage/', '.attestry/', 'libs/testing/src/interface/'],
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
