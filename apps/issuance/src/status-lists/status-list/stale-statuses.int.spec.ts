@@ -25,7 +25,34 @@ const key = { tenantId: TENANT, listId: firstListId(TENANT, `jwt ${URL_OF_TENANT
 /** Later than that of any lease. */
 const term = { epoch: 1_000_000, isHeld: true };
 
-const service = new ServiceUnderTest(issuanceService, { baseOf: () => URL_OF_TENANT });
+let paused: Promise<void> | undefined;
+let resume = () => {};
+/** Batches of the statuses wait for `resume`, before their transactions: others can use the database meanwhile. */
+const pause = () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  paused = promise;
+  resume = resolve;
+};
+/** Whether they do after the batch that opens the list. */
+let pausesOnceListed = false;
+
+const service = new ServiceUnderTest(issuanceService, {
+  baseOf: () => URL_OF_TENANT,
+  prepare: ({ events }) => {
+    const subscribe = events.subscribe.bind(events);
+    events.subscribe = (options, handler) => {
+      if (options.categories !== statusLists.categories) return subscribe(options, handler);
+      const onEvents: typeof handler.onEvents = async (batch, next) => {
+        await paused;
+        await handler.onEvents(batch, next);
+        if (!pausesOnceListed || !batch.some(({ type }) => type === 'StatusListOpened')) return;
+        pausesOnceListed = false;
+        pause();
+      };
+      return subscribe(options, { ...handler, onEvents });
+    };
+  },
+});
 let ids = 0;
 const newId = () => `5${String(++ids).padStart(7, '0')}-0000-4000-8000-000000000000`;
 
@@ -35,33 +62,6 @@ type Project = typeof project;
 const projectAs = (replaced: Project) => {
   statusLists.project = replaced;
 };
-let resume = () => {};
-const untilResumed = () => new Promise<void>((resolve) => (resume = resolve));
-/** Batches wait for `resume`, in their transactions. */
-const pauseProjecting = () => {
-  const resumed = untilResumed();
-  projectAs(async (...given) => {
-    await resumed;
-    return project(...given);
-  });
-};
-/** Batches after the one that opens a list wait for `resume`, before their transactions: the service can create its tables meanwhile. */
-const pauseOnceListed = () => {
-  const { events } = service.engines;
-  const subscribe = events.subscribe.bind(events);
-  const resumed = untilResumed();
-  events.subscribe = (options, handler) => {
-    if (options.categories !== statusLists.categories) return subscribe(options, handler);
-    let isListed = false;
-    const onEvents: typeof handler.onEvents = async (batch, next) => {
-      if (isListed) await resumed;
-      isListed ||= batch.some(({ type }) => type === 'StatusListOpened');
-      return handler.onEvents(batch, next);
-    };
-    return subscribe(options, { ...handler, onEvents });
-  };
-};
-
 const { get } = service;
 const lists = () => get(StatusListsReadModel);
 const publishShard = () => get(PublishStatusLists).publishShard(shardOf(key.listId), term);
@@ -153,7 +153,7 @@ describe('the token of a status list [T146]', () => {
   it('is not signed while the feed of the statuses stands still', async () => {
     const credential = await issue();
     const token = await published();
-    pauseProjecting();
+    pause();
     await credential.revoke();
     // Nothing failed: the projection is healthy.
     service.ahead = 200_000;
@@ -191,9 +191,8 @@ describe('the token of a status list [T146]', () => {
     await service.close();
     for (const file of await readdir(service.folder))
       if (file.startsWith('read-models.db')) await rm(join(service.folder, file));
-    await service.openEngines();
-    pauseOnceListed();
-    await service.start();
+    pausesOnceListed = true;
+    await service.open();
     await waitUntil(async () => (await lists().find(key)) !== undefined, { what: 'the list' });
     const { readsOwnVersion, health } = lists().running;
     expect([readsOwnVersion, health.healthy]).toEqual([true, true]);
