@@ -301,7 +301,16 @@ const attestry = {
 
 export default tseslint.config(
   {
-    ignores: ['**/dist/', '**/node_modules/', '.nx/', 'tmp/', 'coverage/', '.attestry/', 'libs/testing/src/interface/'],
+    ignores: [
+      '**/dist/',
+      'apps/platform/bundle/',
+      '**/node_modules/',
+      '.nx/',
+      'tmp/',
+      'coverage/',
+      '.attestry/',
+      'libs/testing/src/interface/',
+    ],
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {

@@ -1,8 +1,10 @@
 // Compiles the src/ of every package, or of those that are named (`apps/dids`), to its dist/ with swc, a file at a time. An
-// output carries its source's modification time, so that only what changed is compiled. Writes the types of the tests' client first.
+// output carries its source's modification time, so that only what changed is compiled. Writes the types of the tests' client first,
+// and bundles the programs last.
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { bundle } from './bundle.mjs';
 import { writeInterfaceTypes } from './interface-types.mjs';
 import { root } from './setup.mjs';
 
@@ -42,6 +44,7 @@ export async function build(packages = []) {
       }),
     );
   }
+  if (packages.length === 0 && errors.length === 0) await bundle();
   return { compiled: compiled - errors.length, removed, files: sources.length, errors: errors.sort() };
 }
 
@@ -74,7 +77,7 @@ async function produce({ source, output, modified }, transform) {
 
 // Two builds may run side by side: a reader must never see half a file. The time is the source's when it was checked: a
 // source that is saved meanwhile is compiled again by the next build.
-async function put(file, content, modified) {
+export async function put(file, content, modified) {
   await mkdir(dirname(file), { recursive: true });
   const half = `${file}.${process.pid}.half`;
   await writeFile(half, content);

@@ -1,4 +1,4 @@
-// node deploy/image/collect.mjs <node_modules> <out>: lays out what runs in production: compiled packages and production
+// node deploy/image/collect.mjs <node_modules> <out>: lays out what runs in production: bundled programs, compiled packages and production
 // dependencies. No sources, tests, tools or maps; deploy/Dockerfile calls it.
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -25,6 +25,7 @@ for (const folder of ['apps', 'libs'].flatMap((it) => readdirSync(join(root, it)
   take(`${folder}/package.json`);
   cpSync(dist, join(out, folder, 'dist'), { recursive: true, filter: useful });
 }
+cpSync(join(root, 'apps/platform/bundle'), join(out, 'apps/platform/bundle'), { recursive: true });
 for (const file of ['package.json', 'LICENSE', 'deploy/image/healthcheck.mjs']) take(file);
 removeDanglingLinks();
 

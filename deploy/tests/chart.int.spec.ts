@@ -351,7 +351,7 @@ else
         for (const key of ['MASTER_KEY', 'MANAGEMENT_CLIENT_SECRET', 'REDIS_URL'])
           expect(environment).not.toHaveProperty(key);
         const [container] = podOf(job).containers;
-        expect(container.command).toEqual(['node', '--no-warnings', 'apps/platform/dist/migrate.js']);
+        expect(container.command).toEqual(['node', '--no-warnings', 'apps/platform/bundle/migrate.js']);
       });
 
       it('gives the migration the value of each of its settings that a service has', () => {

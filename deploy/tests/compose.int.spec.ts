@@ -106,7 +106,7 @@ describe('docker-compose.yml', () => {
   it('starts the engines, then migrates once, then the services', () => {
     const healthy = Object.fromEntries(ENGINES.map((it) => [it, { condition: 'service_healthy' }]));
     expect(services['migrate']).toMatchObject({ restart: 'no', depends_on: healthy });
-    expect(services['migrate']!.command).toEqual(['node', '--no-warnings', 'apps/platform/dist/migrate.js']);
+    expect(services['migrate']!.command).toEqual(['node', '--no-warnings', 'apps/platform/bundle/migrate.js']);
     for (const service of SERVICES)
       expect(services[service]!.depends_on).toEqual({
         ...healthy,
@@ -230,5 +230,5 @@ else
 it('runs services with the command of the image, except the migration and the demo', () => {
   const commands = Object.entries(services).filter(([name, { command }]) => command && !ENGINES.includes(name));
   expect(commands.map(([name]) => name)).toEqual(['migrate', 'demo']);
-  expect(nodeCommand.at(-1)).toBe('apps/platform/dist/main.js');
+  expect(nodeCommand.at(-1)).toBe('apps/platform/bundle/main.js');
 });

@@ -1,4 +1,4 @@
 import { nodeFlags } from '../../scripts/node-flags.mjs';
 
 /** How every process of the platform is started. */
-export const nodeCommand: string[] = ['node', ...(nodeFlags as string[]), 'apps/platform/dist/main.js'];
+export const nodeCommand: string[] = ['node', ...(nodeFlags as string[]), 'apps/platform/bundle/main.js'];

@@ -59,7 +59,7 @@ export const platformProgram =
   (name, { takesJson = false } = {}) =>
   async ({ words }, cli) => {
     await cli.build();
-    const file = join(root, 'apps', 'platform', 'dist', `${name}.js`);
+    const file = join(root, 'apps', 'platform', 'bundle', `${name}.js`);
     const passed = words.filter((word) => takesJson || word !== '--json');
     return cli.runProgram(['--no-warnings', file, ...passed], { name });
   };

@@ -138,7 +138,7 @@ async function runStryker(name, { mutated, specs, reuse }, cli) {
     // Jest looks for modules everywhere else.
     tempDirName: '.nx/mutation',
     cleanTempDir: 'always',
-    ignorePatterns: ['/tmp', 'dist', '.nx'],
+    ignorePatterns: ['/tmp', 'dist', '/apps/platform/bundle', '.nx'],
     incremental: reuse,
     incrementalFile: at('-last.json'),
     reporters: ['json', 'progress-append-only'],

@@ -12,7 +12,7 @@ export default {
   run: async (_given, cli) => {
     await cli.build();
     // `ipc` reports when the platform is ready: none of its other output passes through this process.
-    const child = spawn(process.execPath, [...nodeFlags, join(root, 'apps', 'platform', 'dist', 'main.js')], {
+    const child = spawn(process.execPath, [...nodeFlags, join(root, 'apps', 'platform', 'bundle', 'main.js')], {
       stdio: ['inherit', cli.json ? 'pipe' : 'inherit', cli.json ? 'pipe' : 'inherit', 'ipc'],
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ownEnvironment, repository } from '@attestry/testing';
+import { ownEnvironment, programOf } from '@attestry/testing';
 
 const run = promisify(execFile);
 
 /** One of the built commands, as `npm run` would start it. Resolves with what it printed. */
 export const command = async (name: string, words: string[], env: Record<string, string> = {}): Promise<string> => {
-  const program = join(repository, 'apps/platform/dist', `${name}.js`);
-  const { stdout } = await run(process.execPath, ['--no-warnings', program, ...words], {
+  const { stdout } = await run(process.execPath, ['--no-warnings', programOf(name), ...words], {
     env: { ...ownEnvironment(), ...env },
   });
   return stdout;

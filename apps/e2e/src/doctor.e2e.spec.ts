@@ -5,17 +5,18 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findNatsServer, freePort, NatsServer, ownEnvironment, repository, skipSuite } from '@attestry/testing';
+import { findNatsServer, freePort, NatsServer, ownEnvironment, programOf, skipSuite } from '@attestry/testing';
 
 const folder = mkdtempSync(join(tmpdir(), 'attestry-doctor-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const runProgram = (program: string, env: Record<string, string>, ...words: string[]) => {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--no-warnings', join(repository, 'apps/platform/dist', `${program}.js`), ...words],
-    { encoding: 'utf8', cwd: folder, env: { ...ownEnvironment(), ...env }, timeout: 30_000 },
-  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', programOf(program), ...words], {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { ...ownEnvironment(), ...env },
+    timeout: 30_000,
+  });
   return { status, stdout, stderr };
 };
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, hostFetch, ownEnvironment, PLATFORM_START_MS, repository, waitUntil } from '@attestry/testing';
+import { freePort, hostFetch, ownEnvironment, PLATFORM_START_MS, programOf, waitUntil } from '@attestry/testing';
 
 const FULL = '/dev/full';
 
@@ -20,8 +20,7 @@ const FULL = '/dev/full';
         DATA_DIR: dataDir,
         BASE_DOMAIN: `localhost:${port}`,
       };
-      const main = join(repository, 'apps/platform/dist/main.js');
-      const child = spawn(process.execPath, [main], { env, stdio: ['ignore', log, 'inherit'] });
+      const child = spawn(process.execPath, [programOf('main')], { env, stdio: ['ignore', log, 'inherit'] });
       const statusOf = (path: string) =>
         hostFetch(`http://management.localhost:${port}${path}`).then(
           ({ status }) => status,

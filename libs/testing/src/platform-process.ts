@@ -11,6 +11,12 @@ import { waitUntil } from './wait-until.js';
 
 export const repository = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
+/** A program of the platform as the image runs it, from its bundle (ADR 0126); a build that has none runs its compiled files. */
+export const programOf = (name: string, build = repository): string => {
+  const bundled = join(build, 'apps/platform/bundle', `${name}.js`);
+  return existsSync(bundled) ? bundled : join(build, 'apps/platform/dist', `${name}.js`);
+};
+
 /** Line that the platform prints when it is ready. */
 export interface ReadyLine {
   msg: 'ready';
@@ -148,8 +154,12 @@ export class PlatformProcess implements RunningPlatform {
     const before = this.log().length;
     const log = openSync(this.logFile, 'a');
     const { preload } = this.options;
-    const words = [...(preload === undefined ? [] : ['--import', preload]), '--no-warnings'];
-    const child = spawn(process.execPath, [...words, join(repository, 'apps/platform/dist/main.js')], {
+    // The module replaces parts of the compiled files, of which a bundle has its own copy.
+    const words =
+      preload === undefined
+        ? [programOf('main')]
+        : ['--import', preload, join(repository, 'apps/platform/dist/main.js')];
+    const child = spawn(process.execPath, ['--no-warnings', ...words], {
       cwd: repository,
       env: {
         ...ownEnvironment(),
@@ -236,8 +246,7 @@ export class PlatformProcess implements RunningPlatform {
 
 /** The command, in the environment of a platform. */
 export const runManagementClient = async (name: string, env: Record<string, string>): Promise<ManagementClientFile> => {
-  const program = join(repository, 'apps/platform/dist/management-client.js');
-  const words = ['--no-warnings', program, 'create', '--name', name];
+  const words = ['--no-warnings', programOf('management-client'), 'create', '--name', name];
   const { stdout } = await promisify(execFile)(process.execPath, words, { env, cwd: repository });
   return JSON.parse(stdout) as ManagementClientFile;
 };

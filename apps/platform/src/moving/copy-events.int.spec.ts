@@ -19,7 +19,7 @@ import {
   findPostgres,
   ownEnvironment,
   PostgresServer,
-  repository,
+  programOf,
   skipSuite,
   startEventStoreDbStandIn,
   waitUntil,
@@ -27,7 +27,7 @@ import {
 import { PUBLISHERS } from './publishers.js';
 import { runCopy, type Summary } from './run-copy.js';
 
-const PROGRAM = join(repository, 'apps/platform/dist/copy-events.js');
+const PROGRAM = programOf('copy-events');
 const MASTER_KEY = randomBytes(32).toString('base64url');
 let folder: string;
 let serial = 0;

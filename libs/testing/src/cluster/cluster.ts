@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { SERVICE_NAMES } from '@attestry/contracts';
 import {
   ownEnvironment,
+  programOf,
   RAISED_LIMITS,
   repository,
   runManagementClient,
@@ -113,8 +114,9 @@ export class Cluster implements RunningPlatform {
 
   /** Runs one of the platform's commands with the cluster's settings. */
   async command(name: string, words: readonly string[] = [], build = repository): Promise<string> {
-    const program = join(build, `apps/platform/dist/${name}.js`);
-    const { stdout } = await run(process.execPath, ['--no-warnings', program, ...words], { env: this.env });
+    const { stdout } = await run(process.execPath, ['--no-warnings', programOf(name, build), ...words], {
+      env: this.env,
+    });
     return stdout;
   }
 

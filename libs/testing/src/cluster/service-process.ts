@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { endWithUs, letLive } from '../end-with-us.js';
 import { freePort } from '../free-port.js';
-import { repository } from '../platform-process.js';
+import { programOf, repository } from '../platform-process.js';
 import { waitUntil } from '../wait-until.js';
 
 export interface ServiceProcessOptions {
@@ -101,7 +101,7 @@ export class ServiceProcess {
   launch(env: Record<string, string> = {}, build = this.options.build ?? repository): void {
     if (this.child) throw new Error(`${this.name} is running`);
     const log = openSync(this.logFile, 'a');
-    const child = spawn(process.execPath, ['--no-warnings', join(build, 'apps/platform/dist/main.js')], {
+    const child = spawn(process.execPath, ['--no-warnings', programOf('main', build)], {
       cwd: build,
       env: {
         ...this.options.env,
