@@ -24,6 +24,8 @@ export interface Aggregate<State, Event extends DomainEvent> {
   readonly types: Readonly<Record<Event['type'], number>>;
   evolve(state: State, event: Event): State;
   readonly upcasters?: readonly Upcaster[];
+  /** The versions that release 0.2.0, the first, stored; absent: 1. No release stored a lower one, and none is read. */
+  readonly lowestVersions?: Readonly<Partial<Record<Event['type'], number>>>;
   /** Its events prepare the effect of a call or clean up after it, and carry no record of the call (ADR 0072). */
   readonly isAuxiliary?: boolean;
 }
@@ -76,11 +78,16 @@ export interface Decided<State, Event extends DomainEvent> extends Loaded<State>
   position?: string;
 }
 
-/** A stream holds an event type this release does not know. */
+/** A stream holds an event type or version that this release does not read. */
 export class UnknownEventType extends Error {
   override readonly name = 'UnknownEventType';
-  constructor(readonly event: Pick<RecordedEvent, 'stream' | 'type' | 'schemaVersion'>) {
-    super(`${event.stream} holds ${event.type} v${event.schemaVersion}, which this release does not know`);
+  /** @param lowest version that a release stored, where the event has a lower one */
+  constructor(
+    readonly event: Pick<RecordedEvent, 'stream' | 'type' | 'schemaVersion'>,
+    lowest?: number,
+  ) {
+    const why = lowest === undefined ? 'which this release does not know' : `but releases stored v${lowest} or later`;
+    super(`${event.stream} holds ${event.type} v${event.schemaVersion}, ${why}`);
   }
 }
 

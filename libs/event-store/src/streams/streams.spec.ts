@@ -8,6 +8,7 @@ import { CHAIN_START, chainEvent, verifyChain } from '../chain.js';
 import { EmbeddedEventStore } from '../embedded/embedded-event-store.js';
 import { EventStore, WrongExpectedRevision, type UnitWrite } from '../event-store.js';
 import { randomIds, systemClock } from '../facts.js';
+import { readEvent } from './read-event.js';
 import { Streams, type StreamsOptions } from './streams.js';
 import { leaseFence } from '../worker/lease-fence.js';
 
@@ -738,6 +739,24 @@ describe('Streams', () => {
         event: { stream, type, schemaVersion: version },
       });
       expect(await store.readStream(stream)).toHaveLength(1);
+    });
+
+    it('refuses a version that no release stored', async () => {
+      const later: typeof account = {
+        ...account,
+        types: { ...account.types, Opened: 3 },
+        lowestVersions: { Opened: 2 },
+      };
+      const upcast = (data: { name: string }) => ({ owner: data });
+      const upcasters = [{ type: 'Opened', from: 2, upcast }];
+      await write('Opened', 1, { owner: 'Grace' });
+      await expect(streams.load({ ...later, upcasters }, stream)).rejects.toMatchObject({
+        name: 'UnknownEventType',
+        message: `${stream} holds Opened v1, but releases stored v2 or later`,
+      });
+      const stored = { stream, type: 'Opened', schemaVersion: 2, data: { name: 'Ada' } };
+      expect(readEvent({ ...later, upcasters }, stored).data).toEqual({ owner: { name: 'Ada' } });
+      expect(readEvent({ ...later, upcasters }, { ...stored, schemaVersion: 3 }).data).toEqual({ name: 'Ada' });
     });
 
     it('refuses an aggregate that lacks an upcaster', async () => {
