@@ -122,12 +122,11 @@ describe('webhooks', () => {
       },
     ]);
 
-  /** @param inMessage as releases before ADR 0070 published it */
   const issue = async (
     tenantId: string,
     credential?: object,
     userId: string = randomUUID(),
-    { inMessage = false, isStored = true } = {},
+    { isStored = true } = {},
   ) => {
     const id = randomUUID();
     const keyId = randomUUID();
@@ -146,8 +145,7 @@ describe('webhooks', () => {
       userId,
       sessionId: randomUUID(),
       issuedAt: new Date().toISOString(),
-      ...(sealed !== undefined && !inMessage && { documentKeyId: keyId }),
-      ...(sealed !== undefined && inMessage && { sealedCredential: { keyId, sealed } }),
+      ...(sealed !== undefined && { documentKeyId: keyId }),
     };
     if (sealed !== undefined && isStored) documents.set(`${tenantId} ${data.sessionId} ${data.credentialId}`, sealed);
     await publish(credentialIssued, data, id);
@@ -1097,16 +1095,6 @@ describe('webhooks', () => {
     expect(received).toEqual([]);
   });
 
-  it('delivers the credential of a message that an earlier release published', async () => {
-    const tenantId = randomUUID();
-    const { received, url } = await receiver(status(200));
-    const { id: webhookId } = await subscribe(tenantId, url, [FULL]);
-    const { id, erased } = await issue(tenantId, { a: 1 }, randomUUID(), { inMessage: true });
-    await ended(tenantId, id, webhookId);
-    expect((JSON.parse(received[0]!.body) as Envelope).event.payload['credential']).toEqual({ a: 1 });
-    await until(erased, 'the key to be destroyed');
-  });
-
   it('cancels a delivery whose credential was erased, and still delivers the summary', async () => {
     const tenantId = randomUUID();
     const { received, url } = await receiver((attempt) => status(attempt <= 2 ? 500 : 200)());
@@ -1153,21 +1141,22 @@ describe('webhooks', () => {
       credentialConfigurationId: randomUUID(),
       credentialId: randomUUID(),
     };
-    const issuedAt = new Date().toISOString();
+    const [issuedAt, sessionId] = [new Date().toISOString(), randomUUID()];
+    documents.set(`${tenantId} ${sessionId} ${payload.credentialId}`, sealed);
     await storeScheduled(tenantId, {
       deliveryKey: deliveryKeyOf(id, first.id, FULL),
       webhookId: first.id,
       event: { id, type: FULL, timestamp: issuedAt },
       payload: { ...payload, credentialProfile: 'jwt-vc' as const },
-      sealedCredential: { keyId, sealed },
+      sealedCredential: { keyId, sessionId },
       sharedBy: [first.id, second.id],
       attemptAt: issuedAt,
     });
     await ended(tenantId, id, first.id);
     await service.client.call(deleteWebhook, { params: { webhookId: second.id } }, contextOf(tenantId));
     expect(isErased(await service.engines.vault.sealing.openSealed(tenantId, 'delivery', sealed))).toBe(false);
-    const data = { tenantId, issuer: '', profile: 'jwt-vc' as const, sessionId: randomUUID(), issuedAt, ...payload };
-    await publish(credentialIssued, { ...data, sealedCredential: { keyId, sealed } }, id);
+    const data = { tenantId, issuer: '', profile: 'jwt-vc' as const, sessionId, issuedAt, ...payload };
+    await publish(credentialIssued, { ...data, documentKeyId: keyId }, id);
     expect((await ended(tenantId, id, second.id)).at(-1)).toMatchObject({ data: { reason: 'webhook-deleted' } });
     await until(
       async () => isErased(await service.engines.vault.sealing.openSealed(tenantId, 'delivery', sealed)),

@@ -27,10 +27,8 @@ export class CredentialDocuments {
   ): Promise<DeliveredCredential> {
     if (!sealedCredential) return { state: 'none' };
     try {
-      const sealed =
-        'sealed' in sealedCredential
-          ? sealedCredential.sealed
-          : await this.load(tenantId, sealedCredential.sessionId, String(payload['credentialId']), context);
+      const { sessionId } = sealedCredential;
+      const sealed = await this.load(tenantId, sessionId, String(payload['credentialId']), context);
       const opened = await this.sealing.openSealed(tenantId, 'delivery', sealed);
       return isErased(opened)
         ? { state: 'erased' }

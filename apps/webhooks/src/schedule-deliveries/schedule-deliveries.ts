@@ -221,10 +221,7 @@ export class ScheduleDeliveries implements OnApplicationBootstrap {
   }
 }
 
-/** Messages of releases before ADR 0070 hold the document. */
 const sealedCredentialOf = ({
   documentKeyId: keyId,
   sessionId,
-  sealedCredential,
-}: CredentialIssued): ScheduledDelivery['sealedCredential'] =>
-  keyId === undefined ? sealedCredential : { keyId, sessionId };
+}: CredentialIssued): ScheduledDelivery['sealedCredential'] => (keyId === undefined ? undefined : { keyId, sessionId });

@@ -31,8 +31,6 @@ const FETCHED = 512;
 const FETCHES = 4;
 /** One condition each; SQLite limits the depth of expressions. */
 const MOST_PASSED_BY = 200;
-/** Credentials up to this length wait in memory; for larger ones the stream is read again. */
-const MOST_CHARACTERS = 16_384;
 /** Ended deliveries remembered until the queue shows their end. */
 const MOST_SETTLING = 20_000;
 
@@ -298,8 +296,9 @@ export class SendDeliveries implements OnApplicationBootstrap, BeforeApplication
 const dueOf = ({ tenantId, requestId, host, decided }: Offer): DueDelivery | undefined => {
   const { state, revision, chain, position } = decided;
   if (position === undefined || !isPending(state)) return undefined;
-  const { deliveryKey, webhookId, sealedCredential } = state.delivery;
-  const due = { tenantId, deliveryKey, webhookId, requestId, host, cancel: null };
-  if (sealedCredential && 'sealed' in sealedCredential && sealedCredential.sealed.length > MOST_CHARACTERS) return due;
-  return { ...due, loaded: { state, revision, chain, position } };
+  const { deliveryKey, webhookId } = state.delivery;
+  return {
+    ...{ tenantId, deliveryKey, webhookId, requestId, host, cancel: null },
+    loaded: { state, revision, chain, position },
+  };
 };

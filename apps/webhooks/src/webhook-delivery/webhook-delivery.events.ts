@@ -23,15 +23,15 @@ export type WebhookDeliveryEvent =
         event: { id: string; type: WebhookEventType; timestamp: string };
         payload: DeliveryPayload;
         /**
-         * Under the data key `keyId`, purpose `delivery`, destroyed with the last attempt (ADR 0058): from version 3 the session for which
-         * issuance returns the document (ADR 0070), before that the document.
+         * Of the document that issuance returns for the session (ADR 0070): sealed under the data key `keyId`, purpose `delivery`, which is
+         * destroyed with the last attempt (ADR 0058).
          */
-        sealedCredential?: { keyId: string; sessionId: string } | { keyId: string; sealed: string };
+        sealedCredential?: { keyId: string; sessionId: string };
         /** Keys of all deliveries that need this data key, this one included; the last to end destroys it. */
         sharedBy?: string[];
         /** Time of the first attempt. */
         attemptAt: string;
-        /** The first attempt, which is sent with this event; without it one is started later. From version 2. */
+        /** The first attempt, which is sent with this event; without it one is started later. */
         deliveryId?: string;
       };
     }
@@ -43,9 +43,9 @@ export type WebhookDeliveryEvent =
         deliveryId: string;
         attempt: number;
         startedAt: string;
-        /** Event type and webhook, for the list of attempts; absent in events of the first release. */
-        webhookId?: string;
-        event?: ScheduledDelivery['event'];
+        /** Event type and webhook, for the list of attempts. */
+        webhookId: string;
+        event: ScheduledDelivery['event'];
         /** The attempt before it, when it has no recorded outcome. */
         instead?: string;
       };

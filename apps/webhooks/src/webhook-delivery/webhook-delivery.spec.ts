@@ -21,7 +21,7 @@ const delivery: ScheduledDelivery = {
     credentialConfigurationId: 'c1',
     credentialId: 'id1',
   },
-  sealedCredential: { keyId: 'key', sealed: 'v1.key.x.y' },
+  sealedCredential: { keyId: 'key', sessionId: 's1' },
   sharedBy: ['k'],
   attemptAt: at(0),
 };

@@ -63,8 +63,6 @@ export const webhookDelivery: Aggregate<WebhookDeliveryState, WebhookDeliveryEve
     DeliveryCancelled: 1,
     DeliveryRequeued: 1,
   },
-  // The additions of version 2 are optional, but a release that does not know them would start the attempt again; one that does not know
-  // version 3 would send no credential.
-  upcasters: [1, 2].map((from) => ({ type: 'DeliveryScheduled', from, upcast: (data: ScheduledDelivery) => data })),
+  lowestVersions: { DeliveryScheduled: 3 },
   evolve,
 };

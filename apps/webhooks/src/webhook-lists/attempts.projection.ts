@@ -100,10 +100,8 @@ export const attemptsProjection: Projection<AttemptTables> = purgingTenants('web
           break;
         }
         case 'DeliveryAttemptStarted': {
-          const { webhookId, event: webhookEvent, instead } = event.data;
-          change(tenantId, instead, () => ({ ...INTERRUPTED, ended_at: at }));
-          if (webhookId !== undefined && webhookEvent !== undefined)
-            start({ ...event.data, tenantId, webhookId, event: webhookEvent });
+          change(tenantId, event.data.instead, () => ({ ...INTERRUPTED, ended_at: at }));
+          start({ ...event.data, tenantId });
           break;
         }
         case 'DeliverySucceeded': {

@@ -8,7 +8,6 @@ import {
   correctSlotUrl,
   needsOwners,
   releaseSlot,
-  type Owner,
   type Owners,
 } from './webhook-slots.decisions.js';
 import type { WebhookSlotsEvent } from './webhook-slots.events.js';
@@ -65,9 +64,9 @@ export class TenantSlots {
 
   private async ownersOf(tenantId: string, slots: WebhookSlotsState, command: SlotCommand): Promise<Owners> {
     if (!needsOwners(slots, command)) return new Map();
-    const owners = slots.held.map(async ({ webhookId }): Promise<[string, Owner]> => {
+    const owners = slots.held.map(async ({ webhookId }) => {
       const { state } = await this.streams.load(webhook, webhookStream(tenantId, webhookId));
-      return [webhookId, state.status === 'active' ? { status: 'active', url: state.url } : { status: state.status }];
+      return [webhookId, state.status] as const;
     });
     return new Map(await Promise.all(owners));
   }

@@ -7,11 +7,8 @@ export const MAX_WEBHOOKS = 20;
 /** Each event is delivered once to every webhook: more than a few with one URL only multiply requests to it. */
 export const MAX_WEBHOOKS_PER_URL = 5;
 
-/** A webhook as its own stream has it. */
-export type Owner = { status: 'absent' | 'deleted' } | { status: 'active'; url: string };
-
-/** By webhook id. */
-export type Owners = ReadonlyMap<string, Owner>;
+/** By webhook id, as its own stream has it. */
+export type Owners = ReadonlyMap<string, 'absent' | 'deleted' | 'active'>;
 
 /** Common form of URLs with the same target: the fragment is never sent (RFC 9110 §4.2.5). */
 export const urlKey = (url: string): string => {
@@ -20,31 +17,17 @@ export const urlKey = (url: string): string => {
   return key.href;
 };
 
-/**
- * Whether a decision about `url` needs the webhooks themselves: some slot has no URL, or a limit is reached and slots of deleted webhooks
- * may be released.
- */
-export const needsOwners = (
-  { held }: WebhookSlotsState,
-  { webhookId, url }: { webhookId: string; url: string },
-): boolean =>
-  held.some((slot) => slot.url === null) ||
-  held.length >= MAX_WEBHOOKS ||
-  sharing(held, { webhookId, url }, new Map()).length >= MAX_WEBHOOKS_PER_URL;
+/** Whether a decision about `url` needs the webhooks themselves: a limit is reached, and slots of deleted webhooks may be released. */
+export const needsOwners = ({ held }: WebhookSlotsState, command: { webhookId: string; url: string }): boolean =>
+  held.length >= MAX_WEBHOOKS || sharing(held, command).length >= MAX_WEBHOOKS_PER_URL;
 
 const sharing = (
   held: readonly WebhookSlot[],
   { webhookId, url }: { webhookId: string; url: string },
-  owners: Owners,
 ): WebhookSlot[] => {
   const key = urlKey(url);
-  return held.filter((slot) => {
-    const taken = slot.url ?? urlOf(owners.get(slot.webhookId));
-    return slot.webhookId !== webhookId && taken !== undefined && urlKey(taken) === key;
-  });
+  return held.filter((slot) => slot.webhookId !== webhookId && urlKey(slot.url) === key);
 };
-
-const urlOf = (owner: Owner | undefined): string | undefined => (owner?.status === 'active' ? owner.url : undefined);
 
 interface SlotFacts {
   /** RFC 3339. */
@@ -54,18 +37,14 @@ interface SlotFacts {
 }
 
 const hasEnded = (slot: WebhookSlot, { now, owners }: SlotFacts): boolean => {
-  const status = owners.get(slot.webhookId)?.status;
+  const status = owners.get(slot.webhookId);
   return (
     status === 'deleted' || (status === 'absent' && Date.parse(now) - Date.parse(slot.claimedAt) >= ABANDONED_AFTER_MS)
   );
 };
 
-const checkUrlIsFree = (
-  held: readonly WebhookSlot[],
-  command: { webhookId: string; url: string },
-  owners: Owners,
-): void => {
-  if (sharing(held, command, owners).length >= MAX_WEBHOOKS_PER_URL)
+const checkUrlIsFree = (held: readonly WebhookSlot[], command: { webhookId: string; url: string }): void => {
+  if (sharing(held, command).length >= MAX_WEBHOOKS_PER_URL)
     throw invalidBody(
       'url',
       `must not be the URL of more than ${MAX_WEBHOOKS_PER_URL} webhooks of a tenant`,
@@ -88,7 +67,7 @@ export const claimSlot = (
   const held = state.held.filter((slot) => !ended.includes(slot));
   if (held.length >= MAX_WEBHOOKS)
     throw invalid({ msg: `a tenant can have at most ${MAX_WEBHOOKS} webhooks`, param: 'webhooks', location: 'body' });
-  checkUrlIsFree(held, command, facts.owners);
+  checkUrlIsFree(held, command);
   return [...released(ended), { type: 'WebhookSlotClaimed', data: { webhookId, claimedAt: facts.now, url } }];
 };
 
@@ -102,14 +81,10 @@ export const changeSlotUrl = (
   const slot = state.held.find((it) => it.webhookId === webhookId);
   if (!slot || slot.url === url) return [];
   const changed: WebhookSlotsEvent = { type: 'WebhookSlotUrlChanged', data: { webhookId, url } };
-  const before = slot.url ?? urlOf(facts.owners.get(webhookId));
-  // Webhooks that had the URL before the limit existed keep it.
-  if (before !== undefined && urlKey(before) === urlKey(url)) return [changed];
   const ended = state.held.filter((it) => it !== slot && hasEnded(it, facts));
   checkUrlIsFree(
     state.held.filter((it) => !ended.includes(it)),
     command,
-    facts.owners,
   );
   return [...released(ended), changed];
 };

@@ -1,4 +1,4 @@
-import { given, readEvent } from '@attestry/event-store';
+import { given } from '@attestry/event-store';
 import {
   changeSlotUrl,
   claimSlot,
@@ -8,7 +8,7 @@ import {
   needsOwners,
   releaseSlot,
   urlKey,
-  type Owner,
+  type Owners,
 } from './webhook-slots.decisions.js';
 import type { WebhookSlotsEvent } from './webhook-slots.events.js';
 import { webhookSlots } from './webhook-slots.state.js';
@@ -17,7 +17,7 @@ const claimedAt = '2026-01-01T00:00:00.000Z';
 const soon = '2026-01-01T00:00:59.999Z';
 const later = '2026-01-01T00:01:00.000Z';
 const urlOf = (name: string) => `https://${name}.example/hook`;
-const claimed = (webhookId: string, at = claimedAt, url: string | null = urlOf(webhookId)): WebhookSlotsEvent => ({
+const claimed = (webhookId: string, at = claimedAt, url = urlOf(webhookId)): WebhookSlotsEvent => ({
   type: 'WebhookSlotClaimed',
   data: { webhookId, claimedAt: at, url },
 });
@@ -27,10 +27,10 @@ const changed = (webhookId: string, url: string): WebhookSlotsEvent => ({
 });
 const released = (webhookId: string): WebhookSlotsEvent => ({ type: 'WebhookSlotReleased', data: { webhookId } });
 const full = Array.from({ length: MAX_WEBHOOKS }, (_, index) => claimed(`w${index}`));
-const activeWebhook = (url: string): Owner => ({ status: 'active', url });
-const claim = (now: string, w3: Owner['status']) => (state: Parameters<typeof claimSlot>[0]) => {
-  const owners = new Map(full.map(({ data }) => [data.webhookId, activeWebhook(urlOf(data.webhookId))]));
-  owners.set('w3', w3 === 'active' ? activeWebhook(urlOf('w3')) : { status: w3 });
+type Status = NonNullable<ReturnType<Owners['get']>>;
+const claim = (now: string, w3: Status) => (state: Parameters<typeof claimSlot>[0]) => {
+  const owners = new Map<string, Status>(full.map(({ data }) => [data.webhookId, 'active']));
+  owners.set('w3', w3);
   return claimSlot(state, { webhookId: 'new', url: urlOf('new') }, { now, owners });
 };
 
@@ -73,13 +73,11 @@ describe('webhooks with one URL', () => {
   const ids = Array.from({ length: MAX_WEBHOOKS_PER_URL }, (_, index) => `w${index}`);
   const five = ids.map((webhookId) => claimed(webhookId, claimedAt, url));
   const other = claimed('other');
-  const owners = new Map<string, Owner>(ids.map((id) => [id, activeWebhook(url)]));
-  const claimWith =
-    (shared: string, known: ReadonlyMap<string, Owner> = owners) =>
-    (state: State) =>
-      claimSlot(state, { webhookId: 'new', url: shared }, { now: later, owners: known });
+  const owners: Owners = new Map(ids.map((id) => [id, 'active']));
+  const claimWith = (shared: string) => (state: State) =>
+    claimSlot(state, { webhookId: 'new', url: shared }, { now: later, owners });
   const changeOther =
-    (to: string, known: ReadonlyMap<string, Owner> = owners) =>
+    (to: string, known: Owners = owners) =>
     (state: State) =>
       changeSlotUrl(state, { webhookId: 'other', url: to }, { now: later, owners: known });
   type State = Parameters<typeof claimSlot>[0];
@@ -124,29 +122,8 @@ describe('webhooks with one URL', () => {
       .then([claimed('new', later, url)]);
     for (const status of ['deleted', 'absent'] as const)
       given(webhookSlots, [...five, other])
-        .when(changeOther(url, new Map(owners).set('w1', { status })))
+        .when(changeOther(url, new Map(owners).set('w1', status)))
         .then([released('w1'), changed('other', url)]);
-  });
-
-  it('are counted by the webhook itself when the slot is of a release without URLs', () => {
-    const old = ids.map((webhookId) => claimed(webhookId, claimedAt, null));
-    expect(needsOwners({ held: [{ webhookId: 'w0', claimedAt, url: null }] }, { webhookId: 'new', url })).toBe(true);
-    expect(needsOwners({ held: [{ webhookId: 'w0', claimedAt, url }] }, { webhookId: 'new', url })).toBe(false);
-    given(webhookSlots, old).when(claimWith(url)).thenThrows('BadRequest');
-    given(webhookSlots, old)
-      .when(claimWith(url, new Map(owners).set('w0', activeWebhook(urlOf('elsewhere')))))
-      .then([claimed('new', later, url)]);
-    const stored = { stream: 'webhookSlots-t', type: 'WebhookSlotClaimed', schemaVersion: 1 };
-    const event = readEvent(webhookSlots, { ...stored, data: { webhookId: 'w0', claimedAt } });
-    expect(event).toEqual(claimed('w0', claimedAt, null));
-  });
-
-  it('keep a URL that more of them shared before the limit', () => {
-    const six = [...five, claimed('other', claimedAt, null)];
-    const known = new Map(owners).set('other', activeWebhook(url));
-    given(webhookSlots, six)
-      .when(changeOther(url, known))
-      .then([changed('other', url)]);
   });
 
   it('are corrected to the URL of the webhook', () => {
@@ -161,13 +138,13 @@ describe('webhooks with one URL', () => {
 
 describe('slots and their webhooks', () => {
   const url = 'https://shared.example/hook';
-  const slot = (webhookId: string, to: string | null = urlOf(webhookId)) => ({ webhookId, claimedAt, url: to });
+  const slot = (webhookId: string, to = urlOf(webhookId)) => ({ webhookId, claimedAt, url: to });
   const slots = (count: number, to?: string) => Array.from({ length: count }, (_, at) => slot(`w${at}`, to));
-  const unknown: ReadonlyMap<string, Owner> = new Map();
+  const unknown: Owners = new Map();
 
-  it('need the webhooks when a URL is missing or a limit is reached', () => {
+  it('need the webhooks when a limit is reached', () => {
     const needs = (held: ReturnType<typeof slot>[], webhookId = 'new') => needsOwners({ held }, { webhookId, url });
-    expect(needs([slot('w0', null), slot('w1')])).toBe(true);
+    expect(needs([slot('w0'), slot('w1')])).toBe(false);
     expect([needs(slots(MAX_WEBHOOKS - 1)), needs(slots(MAX_WEBHOOKS))]).toEqual([false, true]);
     expect([needs(slots(MAX_WEBHOOKS_PER_URL - 1, url)), needs(slots(MAX_WEBHOOKS_PER_URL, url))]).toEqual([
       false,
@@ -188,26 +165,16 @@ describe('slots and their webhooks', () => {
       }),
     ));
 
-  it('do not count a slot without a URL whose webhook is unknown or deleted', () => {
-    const held = slots(MAX_WEBHOOKS_PER_URL - 1, url);
-    const command = { webhookId: 'new', url };
-    const without = { held: [...held, slot('w9', null)] };
-    expect(claimSlot(without, command, { now: soon, owners: unknown })).toEqual([claimed('new', soon, url)]);
-    const owners = new Map<string, Owner>([['w9', { status: 'deleted' }]]);
-    expect(claimSlot(without, command, { now: soon, owners })).toEqual([released('w9'), claimed('new', soon, url)]);
-  });
-
   it('change the URL of a slot that is held, and only to another one', () => {
     const change = (webhookId: string, to: string, held = [slot('w0'), slot('w1')]) =>
       changeSlotUrl({ held }, { webhookId, url: to }, { now: later, owners: unknown });
     expect(change('other', url)).toEqual([]);
     expect(change('w0', urlOf('w0'))).toEqual([]);
     expect(change('w0', url)).toEqual([changed('w0', url)]);
-    expect(change('w0', url, [slot('w0', null)])).toEqual([changed('w0', url)]);
   });
 
   it('are not released while their URL changes', () => {
-    const owners = new Map<string, Owner>([['w0', { status: 'absent' }]]);
+    const owners = new Map([['w0', 'absent' as const]]);
     expect(changeSlotUrl({ held: [slot('w0')] }, { webhookId: 'w0', url }, { now: later, owners })).toEqual([
       changed('w0', url),
     ]);

@@ -1,11 +1,10 @@
-import type { Aggregate, Upcaster } from '@attestry/event-store';
+import type { Aggregate } from '@attestry/event-store';
 import type { WebhookSlotsEvent } from './webhook-slots.events.js';
 
 export interface WebhookSlot {
   webhookId: string;
   claimedAt: string;
-  /** Null while only the webhook itself has it. */
-  url: string | null;
+  url: string;
 }
 
 export interface WebhookSlotsState {
@@ -28,19 +27,11 @@ const evolve = ({ held }: WebhookSlotsState, event: WebhookSlotsEvent): WebhookS
   }
 };
 
-const upcasters: readonly Upcaster[] = [
-  {
-    type: 'WebhookSlotClaimed',
-    from: 1,
-    upcast: (data: { webhookId: string; claimedAt: string }) => ({ ...data, url: null }),
-  },
-];
-
 export const webhookSlots: Aggregate<WebhookSlotsState, WebhookSlotsEvent> = {
   category: 'webhookSlots',
   isAuxiliary: true,
   initial: { held: [] },
   types: { WebhookSlotClaimed: 2, WebhookSlotUrlChanged: 1, WebhookSlotReleased: 1 },
-  upcasters,
+  lowestVersions: { WebhookSlotClaimed: 2 },
   evolve,
 };

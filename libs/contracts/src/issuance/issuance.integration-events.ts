@@ -20,8 +20,6 @@ export const credentialIssued = defineIntegrationEvent<{
   issuedAt: string;
   /** Data key, purpose `delivery`, of the document that `issuance.retrieve-credential-document` returns; absent when none is kept. */
   documentKeyId?: string;
-  /** Only in messages of releases before ADR 0070: the document itself, sealed under the data key `keyId`. */
-  sealedCredential?: { keyId: string; sealed: string };
 }>('issuance.credential-issued');
 
 /** Not sent when a call sets the status that the credential has already. */
