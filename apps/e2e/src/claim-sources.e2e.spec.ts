@@ -316,6 +316,23 @@ describe('a credential with a claims source', () => {
     expect(JSON.parse(server.calls[0]!.text)).toEqual({ user: 'user', offer: 'offer', source: 'offer', set: 'offer' });
   });
 
+  it('is denied where its format cannot express what the source returns [T568]', async () => {
+    const { id: claimSourceId } = await createSource();
+    const body = { type: 'Linked', name: 'Linked', issuer: { name: 'City' }, issuerDid: did, claimSourceId };
+    const claimMappings = { ...mapping('given_name'), ...mapping('grades') };
+    const linked = expectStatus(await tenant.api.webSemantic.create({ ...body, claimMappings }), 201);
+    const offered = { credentials: [linked.id], claims: { given_name: 'Ada' } };
+    const grades = ['math', 'physics'];
+    server.respond = claimsResponse({ grades: [grades, ['art']] });
+    expect(await request(offered)).toMatchObject({
+      ...DENIED,
+      description: expect.stringMatching(/^grades must not have arrays in arrays/) as string,
+    });
+    server.respond = claimsResponse({ grades });
+    const { credentials } = await request(offered);
+    expect(credentials).toMatchObject([{ credential: { credentialSubject: { given_name: 'Ada', grades } } }]);
+  });
+
   it('is requested once for a batch, and not at all without a source [T413]', async () => {
     server.respond = claimsResponse({ degree: 'Master' });
     const { id } = await createSource();

@@ -67,8 +67,6 @@ export interface CredentialFacts<Content extends ConfigurationContent = Configur
   configuration: ActiveConfiguration<Content>;
   /** Mapped by the format. */
   claims: Record<string, unknown>;
-  /** Names of the source claims that are checked when they are issued, where others were stored before claims were checked. Absent: all. */
-  uncheckedClaims?: ReadonlySet<string>;
   holder: Holder;
   /** Credential issuer identifier of the session. */
   issuer: string;

@@ -17,10 +17,3 @@ export const outermostClaim = ({ mapFrom }: Pick<ClaimMapping, 'mapFrom'>): stri
   const [root, name] = (mapFrom !== undefined && parseClaimPath(mapFrom)) || [];
   return root === 'claims' ? [name!] : [];
 };
-
-/**
- * Whether rules that are newer than stored claims apply to a value of a credential (ADR 0099): not to a default value, which was checked with its
- * configuration, and only to claims with these names, where others are of before.
- */
-export const isNewValue = (mapping: ClaimMapping, value: unknown, newNames: ReadonlySet<string> | undefined): boolean =>
-  value !== mapping.defaultValue && (!newNames || outermostClaim(mapping).some((name) => newNames.has(name)));

@@ -4,6 +4,7 @@ import { Uuid } from '../validators.js';
 
 export class RetrieveCredentialDocumentRequest {
   @Uuid() tenantId: string;
+  /** Read by release 0.2.0 only. */
   @Uuid() sessionId: string;
   @Uuid() credentialId: string;
 }

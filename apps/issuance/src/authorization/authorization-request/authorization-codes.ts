@@ -77,7 +77,6 @@ export class AuthorizationCodes {
             entries: waiting.entries,
             code: { tokenId: made.tokenId, kind: 'authorizationCode', mac, keyId: pepper, expiresAt },
             ...(kept && { storedClaims: kept.stored }),
-            ...(claimSets?.ofBefore && { claimSetsOfBefore: true }),
             ...(claimSets && { identifiers: claimSets.identifiers }),
           },
           now,

@@ -13,8 +13,6 @@ export interface ClaimSets {
   /** Credential identifiers of every entry: one for each of its claim sets, a generated one where it has none. */
   identifiers: GrantedDetail[];
   sets: ClaimSet[];
-  /** The stored offer was not checked (ADR 0099). */
-  ofBefore?: true;
 }
 
 /** `undefined` when no entry has claim sets. */
@@ -41,7 +39,7 @@ export const claimSetsFor = ({ identifiers, sets }: ClaimSets, configurationIds:
   return { identifiers: covered, sets: sets.filter(({ identifier }) => names.has(identifier)) };
 };
 
-/** Content of `sealedClaims` where a session binds claim sets. */
+/** Claims that are stored where a session binds claim sets. */
 interface ClaimsWithSets {
   claims: Record<string, unknown>;
   claimSets: ClaimSet[];

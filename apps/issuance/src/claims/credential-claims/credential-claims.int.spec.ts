@@ -1,6 +1,4 @@
 /** @engines embedded postgres */
-import { randomUUID } from 'node:crypto';
-import { decodeJwt } from 'jose';
 import {
   createOffer,
   createUser,
@@ -11,12 +9,10 @@ import {
   webSemanticConfigurations,
   type PreAuthorizedOffer,
 } from '@attestry/contracts';
-import { chainEvent } from '@attestry/event-store';
 import { isErased, type StoredValue } from '@attestry/keys';
 import { CredentialFlow, IssuanceUnderTest, makeWalletKey, refusal, refusalCode } from '@attestry/testing/services';
 import { issuanceService } from '../../index.js';
 import { issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
-import { grantContext, makeBearerValue } from '../../sessions/bearer-value/bearer-value.js';
 import { SessionKeys } from '../../offers/session-keys/session-keys.js';
 import { UsersReadModel } from '../../users/user/users.read-model.js';
 
@@ -37,37 +33,6 @@ beforeEach(() => {
   service.ahead = 0;
 });
 afterAll(() => service.remove());
-
-/** An offer as releases before version 3.0.0 stored it. */
-const offerOfBefore = async (body: Parameters<typeof offer>[0], claims: object) => {
-  const made = await offer(body);
-  const [created] = await service.engines.events.readStream(issuanceSessionStream(TENANT, made.id));
-  const sessionId = randomUUID();
-  const code = makeBearerValue(sessionId, randomUUID());
-  const { mac, pepper } = service.engines.vault.macs.mac(
-    code.value,
-    grantContext('preAuthorizedCode', TENANT, sessionId),
-  );
-  const { sealed, newKey } = service.engines.vault.sealing.sealWithNewKey(
-    TENANT,
-    'session',
-    sessionId,
-    JSON.stringify(claims),
-  );
-  await newKey.store();
-  const { storedClaims: _stored, ...before } = created!.data as { storedClaims: object; code: object };
-  const data = {
-    ...{ ...before, sessionId, sealedClaims: sealed },
-    code: { ...before.code, tokenId: code.tokenId, mac, keyId: pepper },
-  };
-  const { record: _, ...metadata } = created!.metadata;
-  await service.engines.events.append(
-    issuanceSessionStream(TENANT, sessionId),
-    [chainEvent('', { id: randomUUID(), type: 'PreAuthorizedOfferCreated', schemaVersion: 2, data, metadata })],
-    -1,
-  );
-  return { code: code.value, sealed };
-};
 
 describe('claims', () => {
   it('are stored on a new user only when the offer requests it', async () => {
@@ -228,16 +193,6 @@ describe('claims', () => {
     expect(await collectJwtVc((await redeem(codeOf(made))).access_token)).toHaveProperty('credentials.0');
   });
 
-  it('of an offer of before are read from its event [T581]', async () => {
-    const { id: userId } = (await admin(createUser, { body: {} })) as { id: string };
-    const { code, sealed } = await offerOfBefore({ credentials: [jwtVc], userId }, { given_name: 'Countess' });
-    const { access_token: token } = await redeem(code);
-    const { credentials } = await collectJwtVc(token);
-    expect(JSON.stringify(decodeJwt((credentials![0] as { credential: string }).credential))).toContain('Countess');
-    await admin(deleteUser, { params: { id: userId } });
-    expect(isErased(await service.engines.vault.sealing.openSealed(TENANT, 'session', sealed))).toBe(true);
-  });
-
   it('are destroyed with their session, and again when its code has expired', async () => {
     const keys = service.get(SessionKeys);
     const made = await offer({ credentials: [jwtVc] });
@@ -308,21 +263,6 @@ describe('claims that linked data cannot express', () => {
       expect([denied.code, denied.message]).toEqual(['credential_request_denied', `details ${msg}`]);
     },
   );
-
-  it('are signed as before with arrays in arrays, where the offer is of before [T676]', async () => {
-    const { id: userId } = (await admin(createUser, {})) as { id: string };
-    const about = ROWS.at(-1)![1];
-    const { code } = await offerOfBefore({ credentials: [id], userId }, { given_name: 'Ada', about });
-    const { access_token: token } = await redeem(code);
-    const proofs = { jwt: [await prove(makeWalletKey(), await nonceFor())] };
-    const { credentials } = await collect(token, { credential_configuration_id: id, proofs });
-    expect(credentials).toMatchObject([{ credential: { credentialSubject: { details: about, name: 'Ada' } } }]);
-    // Claims that cannot be signed at all are denied as before.
-    const faulty = await offerOfBefore({ credentials: [id], userId }, { about: { id: '12345' } });
-    const { access_token: another } = await redeem(faulty.code);
-    const body = { credential_configuration_id: id, proofs: { jwt: [await prove(makeWalletKey(), await nonceFor())] } };
-    expect((await refusal(collect(another, body))).code).toBe('credential_request_denied');
-  });
 
   it.each(ROWS)('are refused as a default value of a configuration: %s [T568]', async (_, defaultValue, msg) => {
     const of = (value: unknown) => ({

@@ -5,16 +5,10 @@ import { Sealing, type Sealed, type StoredValue } from '@attestry/keys';
 import { SourceClaims } from '../claim-sources/source-claims.js';
 import { withoutClaimSet } from '../claim-sets/claim-sets.js';
 import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
-import type { CredentialFacts } from '../../formats/format.js';
 import { Formats } from '../../formats/formats.js';
 import type { RedeemedSession } from '../../sessions/issuance-session/issuance-session.state.js';
 import type { WalletRecord } from '../../wallets/wallet-record/wallet-records.js';
 import { user, userStream } from '../../users/user/user.state.js';
-
-/** Claims of a credential. */
-export interface IssuedClaims extends Pick<CredentialFacts, 'uncheckedClaims'> {
-  claims: Record<string, unknown>;
-}
 
 /** Where the claims of a credential come from (specification notes, Issuance). */
 @Injectable()
@@ -38,14 +32,14 @@ export class CredentialClaims {
     configuration: ActiveConfiguration,
     credentialIdentifier: string | undefined,
     record: WalletRecord,
-  ): Promise<IssuedClaims> {
+  ): Promise<Record<string, unknown>> {
     const { state: person } = await this.streams.load(user, userStream(tenantId, session.userId));
     const known = person.status === 'active' ? person : undefined;
     // One who began with this offer may have no event yet (ADR 0071).
     if (!known && !(person.status === 'absent' && session.newUser)) throw claimsGone();
     const [own, ofSession, link] = await Promise.all([
       this.openClaims(tenantId, 'user', known?.sealedClaims),
-      this.openClaims(tenantId, 'session', session.storedClaims ?? session.sealedClaims),
+      this.openClaims(tenantId, 'session', session.storedClaims),
       this.openClaims(tenantId, 'user', known?.sealedLink),
     ]);
     const [ofPerson, claimSet] =
@@ -57,24 +51,14 @@ export class CredentialClaims {
       ...('userInfo' in session.origin && { userInfo: session.origin.userInfo }),
     };
     const { claimSourceId } = configuration.content;
-    let returned: Record<string, unknown> | undefined;
     if (claimSourceId !== undefined) {
       const before = { ...own, ...ofPerson };
       const sourced = { ...configuration, profile: format.profile };
       const caller = { tenantId, userId: session.userId, sourceId: claimSourceId };
-      returned = await this.sources.request(caller, sourced, { ...from, claims: before }, record);
+      const returned = await this.sources.request(caller, sourced, { ...from, claims: before }, record);
       from.claims = { ...before, ...returned, ...claimSet };
     }
-    const { ofBefore, claimSetsOfBefore = ofBefore } = session;
-    const claims = format.mapClaims(configuration, from);
-    if (!known?.ofBefore && !ofBefore && !claimSetsOfBefore) return { claims };
-    const uncheckedClaims = namesOfLater([
-      [own, known?.ofBefore],
-      [ofPerson, ofBefore],
-      [returned],
-      [claimSet, claimSetsOfBefore],
-    ]);
-    return { claims, uncheckedClaims };
+    return format.mapClaims(configuration, from);
   }
 
   private async openClaims(
@@ -90,21 +74,6 @@ export class CredentialClaims {
     return JSON.parse(text) as Record<string, unknown>;
   }
 }
-
-/**
- * Names of the claims that were stored since claims are checked (ADR 0099).
- * @param layers claims in the order in which they are merged; `true`: stored before
- */
-const namesOfLater = (
-  layers: readonly (readonly [claims: object | undefined, ofBefore?: true | undefined])[],
-): ReadonlySet<string> => {
-  const names = new Set<string>();
-  for (const [claims = {}, ofBefore] of layers)
-    for (const name of Object.keys(claims))
-      if (ofBefore) names.delete(name);
-      else names.add(name);
-  return names;
-};
 
 /** The user or the session's claims were deleted. */
 export const claimsGone = () =>

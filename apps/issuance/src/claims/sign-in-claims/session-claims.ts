@@ -31,7 +31,7 @@ export class SessionClaims {
     let first: ClaimFault | undefined;
     for (const { credentialConfigurationId: id } of entries)
       for (const claimSet of setsOf(id, claimSets)) {
-        const fault = await this.faultOf(tenantId, id, claims, claimSet, claimSets?.ofBefore);
+        const fault = await this.faultOf(tenantId, id, claims, claimSet);
         if (!fault) return;
         first ??= fault;
       }
@@ -44,12 +44,11 @@ export class SessionClaims {
     configurationId: string,
     claims: Claims,
     claimSet: Claims,
-    ofBefore: true | undefined,
   ): Promise<ClaimFault | undefined> {
     const configuration = await this.configurations.find(tenantId, configurationId);
     if (!configuration) return undefined;
     return this.formats.byName[configuration.format].check(tenantId, configuration, {
-      claims: ofBefore ? without(claims, claimSet) : { ...claims, ...claimSet },
+      claims: { ...claims, ...claimSet },
       hasDefaults: false,
       ...(configuration.content.claimSourceId !== undefined && { finalClaims: new Set(Object.keys(claimSet)) }),
     });
@@ -65,6 +64,3 @@ const setsOf = (configurationId: string, claimSets: ClaimSets | undefined): Clai
     (name) => sets.find(({ identifier }) => identifier === name)?.claims ?? {},
   );
 };
-
-const without = (claims: Claims, replaced: Claims): Claims =>
-  Object.fromEntries(Object.entries(claims).filter(([name]) => !Object.hasOwn(replaced, name)));

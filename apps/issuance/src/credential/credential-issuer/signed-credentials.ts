@@ -6,7 +6,7 @@ import { IDS } from '@attestry/service-kit';
 import { DocumentSigners } from '../../certificates/document-signers/document-signers.js';
 import { IssuerSigners, type IssuingSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { ClaimsNotReady } from '../../claims/credential-claims/claims-not-ready.js';
-import { CredentialClaims, type IssuedClaims } from '../../claims/credential-claims/credential-claims.js';
+import { CredentialClaims } from '../../claims/credential-claims/credential-claims.js';
 import type { UnsignedCredential } from '../../formats/format.js';
 import { Formats } from '../../formats/formats.js';
 import { statusSeriesOf } from '../../formats/status-series.js';
@@ -14,6 +14,8 @@ import { DeliveryInterest } from '../../registry/delivery-interest/delivery-inte
 import { StatusIndexes, type AllocatedStatus } from '../../status-lists/status-list/status-indexes.js';
 import type { CredentialOrder } from './credential-order.js';
 import type { IssuanceFacts } from './plan-issuance.decisions.js';
+
+type Claims = Record<string, unknown>;
 
 /** The credentials of an answer, of which nothing is stored yet. */
 export interface SignedAnswer extends Pick<IssuanceFacts, 'profile' | 'signerCertificate' | 'unsigned'> {
@@ -44,7 +46,7 @@ export class SignedCredentials {
     const { tenant, session, configuration, holders, now, record } = order;
     const format = this.formats.byName[configuration.format];
     const { kind } = format.resources.signer;
-    const [issuedClaims, signer, delivered]: [IssuedClaims | undefined, IssuingSigner, boolean] = await Promise.all([
+    const [claims, signer, delivered]: [Claims | undefined, IssuingSigner, boolean] = await Promise.all([
       this.claims
         .claimsOf(tenant.id, session, configuration, order.credentialIdentifier, record)
         .catch(undefinedWhereNotReady),
@@ -59,12 +61,12 @@ export class SignedCredentials {
             ),
       this.interest.hasSubscription(tenant.id),
     ]);
-    if (!issuedClaims) return 'claimsNotReady';
+    if (!claims) return 'claimsNotReady';
     const series =
       configuration.content.revocable && statusSeriesOf(format.resources, configuration, session.issuer, signer);
     const statuses = series ? await this.statusIndexes.allocate(tenant, series, holders.length) : [];
     try {
-      const shared = { configuration, ...issuedClaims, issuer: session.issuer, signer, time: now, random: pooledBytes };
+      const shared = { configuration, claims, issuer: session.issuer, signer, time: now, random: pooledBytes };
       const unsigned: UnsignedCredential[] = [];
       for (const [index, holder] of holders.entries()) {
         const status = statuses[index];

@@ -10,7 +10,6 @@ import {
   OPERATION_SUBJECTS,
   jwtVcConfigurations,
   listUserCredentials,
-  retrievePreAuthorizedOffer,
   updateUser,
   webhookDeleted,
   webhookSaved,
@@ -18,7 +17,6 @@ import {
   type PageOf,
   type UserCredential,
 } from '@attestry/contracts';
-import { chainEvent } from '@attestry/event-store';
 import { encodeDidJwk, encodeDidKey, isErased } from '@attestry/keys';
 import { type Reactions } from '@attestry/service-kit';
 import { decodeCwt, waitUntil } from '@attestry/testing';
@@ -33,7 +31,7 @@ import {
 import { DeliveryInterest } from '../../registry/delivery-interest/delivery-interest.directory.js';
 import { issuanceService } from '../../index.js';
 import type { CredentialIssuedData } from '../../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
+import { issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
 import type { CredentialRecordedData } from '../../sessions/issued-credential/issued-credential.events.js';
 import { issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
 import { RecentStates } from '../../reading/recent-states/recent-states.js';
@@ -49,7 +47,6 @@ const {
   retrieveDocument,
   verified,
   outcomes,
-  baseOf: issuerOf,
   records,
   messages: issued,
   issuerKeys,
@@ -386,6 +383,8 @@ describe('the credential endpoint', () => {
       JSON.stringify(credential),
     );
     expect(await retrieveDocument(body)).toEqual({ sealed: kept!.sealed });
+    for (const other of [{ credentialId: body.sessionId }, { tenantId: OTHER }])
+      expect(await refusalCode(retrieveDocument({ ...body, ...other }))).toBe('NotFound');
     await eventually(() =>
       issued.some(({ data }) => (data as { documentKeyId?: string }).documentKeyId === kept!.keyId),
     );
@@ -399,39 +398,6 @@ describe('the credential endpoint', () => {
     await keeps(true);
     await publish('m4', webhookDeleted, {});
     await keeps(false);
-  });
-
-  it('that an earlier release stored in the session, with its document, is published by reference and counts', async () => {
-    const { made } = await start(jwtVc);
-    const stream = issuanceSessionStream(TENANT, made.id);
-    const last = (await service.engines.events.readStream(stream)).at(-1)!;
-    const credentialId = '44444444-4444-4444-8444-444444444444';
-    const facts = {
-      ...{ credentialId, answerId: credentialId, sessionId: made.id, offerId: made.id, userId: made.userId },
-      ...{ issuer: issuerOf(TENANT), format: 'jwt_vc_json', profile: 'jwt-vc', credentialType: 'Course' },
-      ...{ credentialConfigurationId: jwtVc, holderKey: { kty: 'EC' }, issuedAt: '2026-01-01T00:00:00.000Z' },
-      validFrom: '2026-01-01T00:00:00.000Z',
-    };
-    const document = { keyId: '55555555-5555-4555-8555-555555555555', sealed: 'v1.key.iv.text' };
-    const data = { ...facts, configurationVersion: 1, tokenId: made.id, sealedCredential: document };
-    const { record: _, ...metadata } = last.metadata;
-    await service.engines.events.append(
-      stream,
-      [chainEvent(last.chain, { id: credentialId, type: 'CredentialIssued', schemaVersion: 1, data, metadata })],
-      last.revision,
-    );
-    const { state } = await service.engines.streams.load(issuanceSession, stream);
-    expect(state).toMatchObject({ status: 'redeemed', issued: { [jwtVc]: 1 } });
-    await eventually(() => issued.some(({ id }) => id === credentialId));
-    const message = issued.find(({ id }) => id === credentialId)!.data;
-    expect(message).toMatchObject({ credentialId, documentKeyId: document.keyId });
-    expect(JSON.stringify(message)).not.toContain(document.sealed);
-    const body = { tenantId: TENANT, sessionId: made.id, credentialId };
-    expect(await retrieveDocument(body)).toEqual({ sealed: document.sealed });
-    expect(await refusalCode(retrieveDocument({ ...body, credentialId: made.id }))).toBe('NotFound');
-    expect(await refusalCode(retrieveDocument({ ...body, tenantId: OTHER }))).toBe('NotFound');
-    const status = await admin(retrievePreAuthorizedOffer, { params: { id: made.id } });
-    expect(status).toMatchObject({ state: 'CLAIMED', issuedCredentials: [{ id: credentialId }] });
   });
 
   it("is refused under a host of the platform that is not the tenant's own", async () => {

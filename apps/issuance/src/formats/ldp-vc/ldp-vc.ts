@@ -27,7 +27,6 @@ import type { PinnedConfiguration } from '../../settings/credential-configuratio
 import { jsonBytes } from '../document-size.decisions.js';
 import { ProofMethods } from '../../settings/proof-methods/proof-methods.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../map-claims.js';
-import { isNewValue } from '../mapped-claims.js';
 import { bitstringStatus, revocationList2020Status } from '../../status-lists/status-list/bitstring-status-list.js';
 import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
 import type { Format, FormatMetadata, PinnedFacts, SignerPolicy, UnsignedCredential } from '../format.js';
@@ -56,7 +55,6 @@ type LinkedDataDocument = Record<string, unknown> & { '@context': string[] };
 interface UnsignedLdpVc extends UnsignedCredential {
   configuration: LdpVcConfiguration;
   claims: Record<string, unknown>;
-  uncheckedClaims?: ReadonlySet<string>;
   document: LinkedDataDocument;
   proof: UnsignedProof;
 }
@@ -134,7 +132,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
   }
 
   prepare(facts: PinnedFacts<LdpVcContent>): UnsignedLdpVc {
-    const { configuration, claims, uncheckedClaims, holder, time, credentialId, status } = facts;
+    const { configuration, claims, holder, time, credentialId, status } = facts;
     const { content, issuerKey } = configuration;
     const { validFrom, validUntil } = validityOf(time, content.expiresIn);
     const [from, until, statusIn] = isDataModel1(content)
@@ -155,7 +153,7 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     const holderKey = holder.publicJwk;
     return {
       ...{ credentialId, holderKey, validFrom, ...(validUntil && { validUntil }) },
-      ...{ configuration, claims, document, proof, ...(uncheckedClaims && { uncheckedClaims }) },
+      ...{ configuration, claims, document, proof },
     };
   }
 
@@ -165,11 +163,11 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
     const method = await this.proofMethodOf(tenantId, unsigned[0].proof);
     const credentials = unsigned.map((it) => ({ ...it, proof: { ...it.proof, verificationMethod: method } }));
     const first = credentials[0]!;
-    const { configuration, claims, uncheckedClaims } = first;
+    const { configuration, claims } = first;
     // Signing itself finds everything else that the check finds.
     const fault =
       plainClaimFault(claims, credentials.length) ??
-      (await this.tryClaims(tenantId, configuration, claimsWithNestedArrays(claims, configuration, uncheckedClaims)));
+      (await this.tryClaims(tenantId, configuration, claimsWithNestedArrays(claims, configuration)));
     if (fault) throw deniedClaim(CHECK, fault);
     try {
       const [optionsHash, ...hashes] = await this.hashes(tenantId, first, credentials);
@@ -245,16 +243,15 @@ export class LdpVc implements Format<LdpVcContent, UnsignedLdpVc> {
 
 const CHECK = 'formats/ldp-vc';
 
-/** Only a context of the configuration can make a set of an object. */
+/** Only a context of the configuration can make a set of an object. A default value was checked with its configuration (ADR 0099). */
 const claimsWithNestedArrays = (
   claims: Record<string, unknown>,
   { content: { claimMappings, contexts } }: LdpVcConfiguration,
-  uncheckedClaims: ReadonlySet<string> | undefined,
 ): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(claims).filter(
       ([name, value]) =>
-        (hasNestedArray(value) || (contexts.length > 0 && mayHaveSet(value))) &&
-        isNewValue(claimMappings[name]!, value, uncheckedClaims),
+        value !== claimMappings[name]!.defaultValue &&
+        (hasNestedArray(value) || (contexts.length > 0 && mayHaveSet(value))),
     ),
   );

@@ -45,7 +45,7 @@ const nameFault = (name: string): string | undefined => {
   return refusedNameFault(name);
 };
 
-/** Type of an element. A mapping without `type` is one that no standard types, or of a configuration of an earlier release. */
+/** Type of an element. No standard types one without `type`. */
 export const elementTypeOf = ({ type }: ElementMapping): ElementType => type ?? 'string';
 
 const typeFault = (type: unknown, mapping: ElementMapping): string | undefined => {

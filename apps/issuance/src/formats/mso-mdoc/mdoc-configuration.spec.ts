@@ -428,12 +428,4 @@ describe('types of elements that a standard defines', () => {
         mdocFaults(request({ type: PID, claimMappings: { [PID]: mappings } as never })).map(({ param }) => param),
       ).toEqual([`claimMappings.${PID}`]);
   });
-
-  it('are absent in a configuration of an earlier release until it is replaced [T645]', () => {
-    const { claimMappings } = mdl(MANDATORY);
-    const content = { claimMappings, expiresIn: { days: 1 } };
-    const configuration = { status: 'active', id: 'c1', format: 'mso_mdoc', createdAt: '', version: 1 } as const;
-    expect(mdocRecordOf({ ...configuration, type: MDL, content }).claimMappings).toEqual(claimMappings);
-    expect(typesOf(mdocContentOf(licence()).claimMappings)[NAMESPACE_OF_MDL]).toMatchObject({ birth_date: 'date' });
-  });
 });

@@ -25,7 +25,6 @@ import type { CredentialDigests } from '../../sessions/issuance-session/issuance
 import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
 import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { isPending, mapClaims, mapKnownClaims, type UserObject } from '../map-claims.js';
-import { isNewValue } from '../mapped-claims.js';
 import { IDENTIFIER_LIST_SIZE, listIdentifier } from '../../status-lists/status-list/identifier-list.js';
 import type { StatusPolicy } from '../../status-lists/status-list/list-series.js';
 import { MDOC_LIST_SIZE } from '../../status-lists/status-list/packed-statuses.js';
@@ -233,7 +232,7 @@ export class MsoMdoc implements Format<MdocContent, UnsignedMdoc> {
     const { type: docType, content } = configuration;
     const signer = certifiedSigner(facts.signer);
     const { namespaces, times } = facts.claims as MdocClaims;
-    const fault = newValueFault(configuration, namespaces, facts.uncheckedClaims);
+    const fault = newValueFault(configuration, namespaces);
     if (fault) throw deniedClaim(CHECK, fault);
     return deniedByFault(times, () => {
       const { signed, validFrom, validUntil } = credentialTimes({
@@ -306,17 +305,16 @@ const tooLarge = (
   return claimsSizeFault(all) === undefined ? undefined : claimBeyondLimit(claimsSizeFault, rest);
 };
 
-/** The first value that the standard of its element does not allow, of those that the rule applies to (ADR 0099). */
+/** The first value that the standard of its element does not allow. A default value was checked with its configuration (ADR 0099). */
 const newValueFault = (
   { type: docType, content: { claimMappings } }: Pick<Mdoc, 'type' | 'content'>,
   namespaces: MdocClaims['namespaces'],
-  newNames: ReadonlySet<string> | undefined,
 ): ClaimFault | undefined => {
   for (const [namespace, elements] of Object.entries(namespaces))
     for (const [element, typed] of Object.entries(elements)) {
+      if (typed.value === claimMappings[namespace]![element]!.defaultValue) continue;
       const msg = standardValueFault(docType, namespace, element, typed);
-      if (msg && isNewValue(claimMappings[namespace]![element]!, typed.value, newNames))
-        return { claim: `${namespace} ${element}`, msg };
+      if (msg) return { claim: `${namespace} ${element}`, msg };
     }
   return undefined;
 };

@@ -66,8 +66,8 @@ export class AuthorizationOffers {
     const offer = await this.load(tenantId, offerId);
     if (!offer) throw ended();
     if (offer.userId !== undefined && offer.userId !== userId) throw denied('the offer is for another person');
-    const { identifiers, storedClaimSets, sealedClaimSets, ofBefore } = offer;
-    if (!identifiers || (!storedClaimSets && sealedClaimSets === undefined)) return undefined;
+    const { identifiers, storedClaimSets } = offer;
+    if (!identifiers || !storedClaimSets) return undefined;
     await this.budgets.countUse(sessionId, [
       {
         name: 'offer-sign-ins',
@@ -78,15 +78,13 @@ export class AuthorizationOffers {
         message: `a person can sign in with an offer at most ${COPIES_PER_HOUR} times an hour`,
       },
     ]);
-    const opened = storedClaimSets
-      ? await this.sealing.openStored(tenantId, 'session', storedClaimSets)
-      : await this.sealing.openSealed(tenantId, 'session', sealedClaimSets!);
+    const opened = await this.sealing.openStored(tenantId, 'session', storedClaimSets);
     const text =
       isErased(opened) || offer.userId === undefined ? opened : await this.sealing.openSealed(tenantId, 'user', opened);
     if (isErased(text)) throw ended();
     const configurationIds = new Set(entries.map(({ credentialConfigurationId }) => credentialConfigurationId));
     const sets = JSON.parse(text) as ClaimSet[];
-    return { ...claimSetsFor({ identifiers, sets }, configurationIds), ...(ofBefore && { ofBefore }) };
+    return claimSetsFor({ identifiers, sets }, configurationIds);
   }
 
   /** The tenant is the host's, so another tenant's value names no offer. */

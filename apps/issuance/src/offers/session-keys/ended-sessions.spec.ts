@@ -25,14 +25,13 @@ const expectRow = (values: Row, ...events: Parameters<typeof given>) =>
 describe('sessions that leave something to end', () => {
   it('have claims under their own key, or a user who began with them', () => {
     expectRow({}, offer({ storedClaims }));
-    expectRow({}, offer({ sealedClaims: 'x' }));
     expectRow({ new_user_id: 'u' }, offer({ newUser: true }));
     const granted = { sessionId: 's', userId: 'u', code: { expiresAt: at(2) } };
     expectRow({ rights_end_at: at(2) }, { type: 'AuthorizationGranted', data: { ...granted, storedClaims }, of });
     const offered = { offerId: 'o', issuerState: { expiresAt: at(3) } };
     expectRow(
       { session_id: 'o', rights_end_at: at(3) },
-      { type: 'AuthorizationOfferCreated', data: { ...offered, sealedClaimSets: 'x' }, of: { id: 'o' } },
+      { type: 'AuthorizationOfferCreated', data: { ...offered, storedClaimSets: storedClaims }, of: { id: 'o' } },
     );
     given(
       offer({}),

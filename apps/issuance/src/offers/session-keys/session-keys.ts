@@ -59,18 +59,13 @@ export const sessionKeys = defineProjection({
   // The keys of a purged tenant are destroyed; rows that are due then are removed as all others.
   outlivesTenant: true,
   on: {
-    PreAuthorizedOfferCreated: (
-      { data: { sessionId, storedClaims, sealedClaims, code, newUser, userId } },
-      { tenantId },
-    ) =>
-      storedClaims || sealedClaims !== undefined || newUser
-        ? begin(tenantId, sessionId, code.expiresAt, newUser ? userId : null)
-        : [],
-    AuthorizationGranted: ({ data: { sessionId, storedClaims, sealedClaims, code } }, { tenantId }) =>
-      storedClaims || sealedClaims !== undefined ? begin(tenantId, sessionId, code.expiresAt) : [],
+    PreAuthorizedOfferCreated: ({ data: { sessionId, storedClaims, code, newUser, userId } }, { tenantId }) =>
+      storedClaims || newUser ? begin(tenantId, sessionId, code.expiresAt, newUser ? userId : null) : [],
+    AuthorizationGranted: ({ data: { sessionId, storedClaims, code } }, { tenantId }) =>
+      storedClaims ? begin(tenantId, sessionId, code.expiresAt) : [],
     // Their key lives as long as the offer: a deletion destroys it at once.
-    AuthorizationOfferCreated: ({ data: { offerId, storedClaimSets, sealedClaimSets, issuerState } }, { tenantId }) =>
-      (storedClaimSets ?? sealedClaimSets) !== undefined ? begin(tenantId, offerId, issuerState.expiresAt) : [],
+    AuthorizationOfferCreated: ({ data: { offerId, storedClaimSets, issuerState } }, { tenantId }) =>
+      storedClaimSets ? begin(tenantId, offerId, issuerState.expiresAt) : [],
     PreAuthorizedCodeRedeemed: redeem,
     AuthorizationCodeRedeemed: redeem,
     IssuanceDeferred: defer,

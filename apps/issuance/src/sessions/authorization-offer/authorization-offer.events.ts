@@ -19,10 +19,6 @@ export type AuthorizationOfferEvent =
         identifiers?: GrantedDetail[];
         /** JSON of the claim sets, stored with the offer's data key (purpose `session`, key id = offer id). */
         storedClaimSets?: StoredValue;
-        /** Instead of `storedClaimSets`, sealed here. In version 1. */
-        sealedClaimSets?: string;
-        /** Set when an event of version 1 is read, and never stored: offers were not checked then (ADR 0099). */
-        ofBefore?: true;
         createdAt: string;
       };
     }

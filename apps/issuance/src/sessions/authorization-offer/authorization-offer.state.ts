@@ -26,7 +26,6 @@ export const authorizationOffer: Aggregate<AuthorizationOfferState, Authorizatio
   category: 'authorizationOffer',
   initial: { status: 'absent' },
   types: { AuthorizationOfferCreated: 2, AuthorizationOfferDeleted: 1 },
-  // The addition is optional, but a release that does not know it would issue without the claims.
-  upcasters: [{ type: 'AuthorizationOfferCreated', from: 1, upcast: (data: object) => ({ ...data, ofBefore: true }) }],
+  lowestVersions: { AuthorizationOfferCreated: 2 },
   evolve,
 };

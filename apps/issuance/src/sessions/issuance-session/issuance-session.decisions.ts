@@ -87,7 +87,6 @@ export const redeemCode = (session: OfferedSession, redemption: Redemption, now:
 
 export interface NewAuthorization extends Omit<NewOffer, 'origin' | 'newUser'> {
   origin: AuthorizationRequestOrigin;
-  claimSetsOfBefore?: true;
 }
 
 export const grantAuthorization = (

@@ -1,6 +1,6 @@
 import type { CredentialFormat, CredentialProfile, UserCredential, UserInfoOutcome } from '@attestry/contracts';
 import type { PublicJwk, StoredValue } from '@attestry/keys';
-import type { SealedDocument, StatusEntry } from '../issued-credential/issued-credential.events.js';
+import type { StatusEntry } from '../issued-credential/issued-credential.events.js';
 
 /** MAC of a code or token that the platform issued; `keyId` names the pepper (ADR 0058). */
 export interface Grant {
@@ -57,7 +57,7 @@ export interface AuthorizationRequestOrigin {
   instanceJkt?: string;
   /** Stored offer that the request named by `issuer_state`. */
   offerId?: string;
-  /** Outcome of UserInfo in the sign-in, for the refusal of a credential that lacks a claim; absent in sessions of earlier releases. */
+  /** Outcome of UserInfo in the sign-in, for the refusal of a credential that lacks a claim. */
   userInfo?: UserInfoOutcome;
 }
 
@@ -129,16 +129,12 @@ export type IssuanceSessionEvent =
         issuer: string;
         binding: 'none';
         userId: string;
-        /** The user begins with this offer and has no event yet (ADR 0071). From version 2. */
+        /** The user begins with this offer and has no event yet (ADR 0071). */
         newUser?: true;
         entries: OfferEntry[];
         code: Grant;
         /** JSON of the offer's claims, stored with the session's data key (purpose `session`, key id = session id); see `ClaimSetsBound`. */
         storedClaims?: StoredValue;
-        /** Instead of `storedClaims`, sealed here. Up to version 2. */
-        sealedClaims?: string;
-        /** Set when an event of version 1 or 2 is read, and never stored: offers were not checked then (ADR 0099). */
-        ofBefore?: true;
         createdAt: string;
       };
     }
@@ -155,12 +151,6 @@ export type IssuanceSessionEvent =
         code: Grant;
         /** JSON of the person's claims from the provider, as in `PreAuthorizedOfferCreated`. */
         storedClaims?: StoredValue;
-        /** Up to version 2. */
-        sealedClaims?: string;
-        /** See `PreAuthorizedOfferCreated`. */
-        ofBefore?: true;
-        /** The claim sets are those of a stored offer that was not checked. */
-        claimSetsOfBefore?: true;
         grantedAt: string;
       };
     }
@@ -223,12 +213,5 @@ export type IssuanceSessionEvent =
       data: { deferralId: string; answerId: string; completedAt: string; openUntil?: string };
     }
   | { type: 'PreAuthorizedOfferDeleted'; data: { sessionId: string; deletedAt: string } };
-
-/** Data of `CredentialIssued` in version 1, which held the document. */
-export interface CredentialIssuedV1 extends CredentialIssuedData {
-  configurationVersion: number;
-  tokenId: string;
-  sealedCredential?: SealedDocument;
-}
 
 export type CredentialIssuedData = Extract<IssuanceSessionEvent, { type: 'CredentialIssued' }>['data'];

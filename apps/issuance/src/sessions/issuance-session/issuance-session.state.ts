@@ -3,8 +3,6 @@ import type { StoredValue } from '@attestry/keys';
 import type {
   AuthorizationRequestOrigin,
   BegunFamily,
-  CredentialIssuedData,
-  CredentialIssuedV1,
   Grant,
   GrantedDetail,
   IssuanceDeferredData,
@@ -25,12 +23,6 @@ export interface SessionFacts<Origin extends SessionOrigin = SessionOrigin> {
   newUser?: true;
   entries: OfferEntry[];
   storedClaims?: StoredValue;
-  /** Claims of a session from before {@link storedClaims}. */
-  sealedClaims?: string;
-  /** See `PreAuthorizedOfferCreated`. */
-  ofBefore?: true;
-  /** See `AuthorizationGranted`. */
-  claimSetsOfBefore?: true;
   /** Identifiers of every entry, where the offer has claim sets; the claims then hold those, too. */
   identifiers?: GrantedDetail[];
 }
@@ -77,10 +69,7 @@ export const issuanceSessionStream = (tenantId: string, sessionId: string): stri
 const factsOf = <Origin extends SessionOrigin>({
   sessionId: id,
   storedClaims,
-  sealedClaims,
   newUser,
-  ofBefore,
-  claimSetsOfBefore,
   ...data
 }: Omit<SessionFacts<Origin>, 'id'> & { sessionId: string }): SessionFacts<Origin> => ({
   id,
@@ -91,13 +80,7 @@ const factsOf = <Origin extends SessionOrigin>({
   ...(newUser && { newUser }),
   entries: data.entries,
   ...(storedClaims && { storedClaims }),
-  ...(sealedClaims !== undefined && { sealedClaims }),
-  ...(ofBefore && { ofBefore }),
-  ...(claimSetsOfBefore && { claimSetsOfBefore }),
 });
-
-/** Claims of an offer or a sign-in of before are issued as they are (ADR 0099). */
-const markOfBefore = (data: object): object => ({ ...data, ofBefore: true });
 
 const evolve = (state: IssuanceSessionState, event: IssuanceSessionEvent): IssuanceSessionState => {
   switch (event.type) {
@@ -193,17 +176,6 @@ const withDeferral = (
     ? { ...state, deferrals: { ...state.deferrals, [id]: change(state.deferrals?.[id] as DeferredIssuance) } }
     : state;
 
-/** Documents of version 1 stay in their session streams, where `issuance.retrieve-credential-document` reads them (ADR 0070). */
-const withoutDocument = ({
-  configurationVersion: _version,
-  tokenId: _tokenId,
-  sealedCredential,
-  ...facts
-}: CredentialIssuedV1): CredentialIssuedData => ({
-  ...facts,
-  ...(sealedCredential && { documentKeyId: sealedCredential.keyId }),
-});
-
 export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEvent> = {
   category: 'issuanceSession',
   initial: { status: 'absent' },
@@ -224,17 +196,10 @@ export const issuanceSession: Aggregate<IssuanceSessionState, IssuanceSessionEve
     DeferredIssuanceCompleted: 1,
     PreAuthorizedOfferDeleted: 1,
   },
-  upcasters: [
-    // The addition of version 2 is optional, but a release that does not know it would not find the user.
-    { type: 'PreAuthorizedOfferCreated', from: 1, upcast: (data: object) => data },
-    // Likewise: a release that does not know the stored claims of version 3 would issue without them.
-    { type: 'PreAuthorizedOfferCreated', from: 2, upcast: markOfBefore },
-    { type: 'AuthorizationGranted', from: 2, upcast: markOfBefore },
-    { type: 'CredentialIssued', from: 1, upcast: withoutDocument },
-    // Likewise: a release that does not know the DPoP key of version 2 would accept a bound code or token without proof.
-    { type: 'PreAuthorizedCodeRedeemed', from: 1, upcast: (data: object) => data },
-    { type: 'AuthorizationGranted', from: 1, upcast: (data: object) => data },
-    { type: 'AuthorizationCodeRedeemed', from: 1, upcast: (data: object) => data },
-  ],
+  lowestVersions: {
+    ...{ PreAuthorizedOfferCreated: 3, PreAuthorizedCodeRedeemed: 2 },
+    ...{ AuthorizationGranted: 3, AuthorizationCodeRedeemed: 2 },
+    CredentialIssued: 2,
+  },
   evolve,
 };

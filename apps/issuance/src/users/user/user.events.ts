@@ -8,14 +8,12 @@ export type UserEvent =
       data: {
         userId: string;
         sealedClaims?: string;
-        /** Set when an event of version 1 is read, and never stored: claims were not checked when they were issued (ADR 0099). */
-        ofBefore?: true;
         createdAt: string;
       };
     }
   /** The person at the tenant's authentication provider: JSON of a `UserLink`, sealed like claims. */
   | { type: 'UserLinked'; data: { sealedLink: string } }
-  | { type: 'UserClaimsReplaced'; data: { sealedClaims: string; ofBefore?: true } }
+  | { type: 'UserClaimsReplaced'; data: { sealedClaims: string } }
   /** `destroyedKeys`: ids of the data keys destroyed with the user, the user's own and those of their sessions. */
   | { type: 'UserDeleted'; data: { userId: string; destroyedKeys: string[] } }
   /** The offer that the user began with ended before a credential was issued. */

@@ -59,9 +59,9 @@ describe('the list of users', () => {
 
   it('has which sessions and offers hold claims of them, also before the user', () => {
     given(offer({ storedClaims: { keyId: 's' } })).expectRows({ issuance_user_sessions: [session] });
-    const granted = { sessionId: 's', userId: 'u', sealedClaims: 'x' };
+    const granted = { sessionId: 's', userId: 'u', storedClaims: { keyId: 's' } };
     given({ type: 'AuthorizationGranted', data: granted }).expectRows({ issuance_user_sessions: [session] });
-    const offered = { offerId: 's', sealedClaimSets: 'x' };
+    const offered = { offerId: 's', storedClaimSets: { keyId: 's' } };
     given({ type: 'AuthorizationOfferCreated', data: { ...offered, userId: 'u' } }).expectRows({
       issuance_user_sessions: [session],
     });

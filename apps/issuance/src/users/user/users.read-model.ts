@@ -121,18 +121,15 @@ export const users = defineProjection({
       persons.set({ id, tenant_id: tenantId }, { sealed_claims: data.sealedClaims }),
     UserDeleted: removePerson,
     UserExpired: removePerson,
-    PreAuthorizedOfferCreated: (
-      { data: { sessionId, userId, createdAt, newUser, storedClaims, sealedClaims } },
-      source,
-    ) => [
+    PreAuthorizedOfferCreated: ({ data: { sessionId, userId, createdAt, newUser, storedClaims } }, source) => [
       // `UserCreated` may follow, which then changes nothing (ADR 0071).
       newUser ? person({ userId, createdAt }, source) : [],
-      session(source, sessionId, userId, storedClaims ?? sealedClaims),
+      session(source, sessionId, userId, storedClaims),
     ],
-    AuthorizationGranted: ({ data: { sessionId, userId, storedClaims, sealedClaims } }, source) =>
-      session(source, sessionId, userId, storedClaims ?? sealedClaims),
-    AuthorizationOfferCreated: ({ data: { offerId, userId, storedClaimSets, sealedClaimSets } }, source) =>
-      userId === undefined ? [] : session(source, offerId, userId, storedClaimSets ?? sealedClaimSets),
+    AuthorizationGranted: ({ data: { sessionId, userId, storedClaims } }, source) =>
+      session(source, sessionId, userId, storedClaims),
+    AuthorizationOfferCreated: ({ data: { offerId, userId, storedClaimSets } }, source) =>
+      userId === undefined ? [] : session(source, offerId, userId, storedClaimSets),
     // One of a deleted user is not written.
     CredentialIssued: ({ data }, source) =>
       persons.ifExists(
