@@ -37,7 +37,7 @@ import { tokenStatus } from '../../status-lists/status-list/token-status-list.js
 import { claimFault, ClaimNotDisclosable } from './claim-fault.js';
 import { sdJwtContentOf, sdJwtFaults, sdJwtRecordOf, type SdJwtContent } from './sd-jwt-configuration.decisions.js';
 import { assembleSdJwt, prepareSdJwt, sdJwtHeader, type PreparedSdJwt } from './sd-jwt.js';
-import { formerType, isTypeChanged, publishType, type TypeDescription } from './type-metadata.js';
+import { isTypeChanged, publishType, type TypeDescription } from './type-metadata.js';
 
 type SdJwt = ActiveConfiguration<SdJwtContent>;
 type UnsignedSdJwt = UnsignedCredential & PreparedSdJwt;
@@ -79,10 +79,7 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     const isOwn = vct === replaced?.vct && replaced?.vctIntegrity !== undefined;
     const isOfType = typeAddressFault(type) === undefined && vct?.startsWith(typeAddress(baseUrl, type));
     if (vct === undefined || isOwn || isOfType)
-      return sdJwtContentOf(
-        request,
-        await this.publish(type, descriptionOf(described), context, replaced !== undefined),
-      );
+      return sdJwtContentOf(request, await this.publish(type, descriptionOf(described), context));
     if (vct.startsWith(typesAddress(baseUrl)))
       throw invalidBody('vct', 'must not be an address of type metadata of this tenant', vct);
     if (vct === replaced?.vct && isTypeChanged(withoutDisplay(replaced), withoutDisplay(described)))
@@ -175,7 +172,6 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
     type: string,
     description: TypeDescription,
     context: ClientContext,
-    isReplacement: boolean,
   ): Promise<Pick<SdJwtContent, 'vct' | 'vctIntegrity'>> {
     const { id, baseUrl } = context.tenant;
     const address = typeAddress(baseUrl, type);
@@ -187,8 +183,6 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
           before,
           (version) => `${address}${version}`,
           (vct) => publishType(vct, description),
-          // Not a version of its own until something else changes.
-          isReplacement ? (vct) => formerType(vct, description) : undefined,
         ),
       eventContext(context),
     );

@@ -42,15 +42,7 @@ const OWN_CLAIMS = ['iss', 'iat', 'nbf', 'exp', 'vct', 'vct#integrity', 'cnf', '
 /** Type metadata of a version of a type (SD-JWT VC, Type Metadata Format). */
 export const publishType = (vct: string, type: TypeDescription): PublishedType => {
   const { claims, ...described } = describe(type);
-  return publishedAs({ vct, ...described, claims: [...claims, ...OWN_CLAIMS] });
-};
-
-/** Type metadata in the form of earlier releases, without {@link OWN_CLAIMS}. */
-export const formerType = (vct: string, type: TypeDescription): PublishedType =>
-  publishedAs({ vct, ...describe(type) });
-
-const publishedAs = (metadata: object): PublishedType => {
-  const document = JSON.stringify(metadata);
+  const document = JSON.stringify({ vct, ...described, claims: [...claims, ...OWN_CLAIMS] });
   return { document, integrity: `sha256-${hash('sha256', document, 'base64')}` };
 };
 

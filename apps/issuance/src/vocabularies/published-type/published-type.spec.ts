@@ -29,15 +29,6 @@ describe('a published type', () => {
       .when((state) => publishVersion(state, address, describeAs('Course')))
       .then([published(3, 'Course')]);
   });
-
-  it('has none while its document is the one of an earlier release for the same description [T743]', () => {
-    given(publishedType, [published(1, 'Course')])
-      .when((state) => publishVersion(state, address, describeAs('Course, with more'), describeAs('Course')))
-      .then([]);
-    given(publishedType, [published(1, 'Course')])
-      .when((state) => publishVersion(state, address, describeAs('Another, with more'), describeAs('Another')))
-      .then([published(2, 'Another, with more')]);
-  });
 });
 
 describe('the address of a type', () => {
