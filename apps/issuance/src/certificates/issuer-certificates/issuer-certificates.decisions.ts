@@ -36,11 +36,9 @@ const periodOf = (now: Date, days: number, daysInUse: number): CertificatePeriod
   };
 };
 
-/** The CA that signs now; undefined before the first, and when another one is due: those of earlier releases end before a signer that they make late. */
+/** The CA that signs now; undefined before the first, and when another one is due. */
 export const signingCa = ({ authorities }: IssuerCertificatesState, now: Date): StoredCertificate | undefined =>
-  authorities.findLast(
-    ({ dueAt, notAfter }) => now < new Date(dueAt) && signerPeriod(now).notAfter <= new Date(notAfter),
-  );
+  authorities.findLast(({ dueAt }) => now < new Date(dueAt));
 
 /** The newest signer of an issuer whose certificate is valid, also when another one is due. */
 export const validSigner = (
@@ -57,10 +55,10 @@ export const validSigner = (
 
 export const isSignerDue = (state: IssuerCertificatesState, issuer: string, now: Date): boolean => {
   const signer = validSigner(state, issuer, now);
-  return !signer || now >= new Date(signer.dueAt) || endsTooSoon(signer, now);
+  return !signer || now >= new Date(signer.dueAt);
 };
 
-/** Whether a credential may outlive the signer: one of an earlier release, or one that was not renewed in time. */
+/** Whether a credential may outlive the signer, because it was not renewed in time. */
 export const endsTooSoon = ({ notAfter }: { notAfter: string | Date }, now: Date): boolean =>
   new Date(notAfter).getTime() - now.getTime() < GUARANTEED_DAYS * DAY_MS;
 

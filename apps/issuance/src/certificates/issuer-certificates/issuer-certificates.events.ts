@@ -17,13 +17,8 @@ export interface StoredSigner extends StoredCertificate {
   issuer: string;
 }
 
-/** Written by earlier releases: the epoch of the lease under which it was appended. */
-interface Fenced {
-  epoch?: number;
-}
-
 export type IssuerCertificatesEvent =
-  | { type: 'IssuerCaCreated'; data: StoredCertificate & Fenced }
-  | { type: 'IssuerSignerCreated'; data: StoredSigner & Fenced }
+  | { type: 'IssuerCaCreated'; data: StoredCertificate }
+  | { type: 'IssuerSignerCreated'; data: StoredSigner }
   /** The private key of a replaced signer is no longer in the vault. Its certificate remains published. */
-  | { type: 'IssuerSignerKeyDestroyed'; data: { issuer: string; keyId: string } & Fenced };
+  | { type: 'IssuerSignerKeyDestroyed'; data: { issuer: string; keyId: string } };

@@ -33,11 +33,11 @@ const signerOf = (keyId: string, from: string, issuer = own): StoredSigner => ({
   ...iso(signerPeriod(at(from))),
   issuer,
 });
-const caCreated = (data: StoredCertificate & { epoch?: number }): IssuerCertificatesEvent => ({
+const caCreated = (data: StoredCertificate): IssuerCertificatesEvent => ({
   type: 'IssuerCaCreated',
   data,
 });
-const signerCreated = (data: StoredSigner & { epoch?: number }): IssuerCertificatesEvent => ({
+const signerCreated = (data: StoredSigner): IssuerCertificatesEvent => ({
   type: 'IssuerSignerCreated',
   data,
 });
@@ -76,17 +76,6 @@ describe('periods of certificates', () => {
     expect([endsTooSoon({ notAfter }, late), endsTooSoon({ notAfter }, new Date(late.getTime() + 1))]).toEqual([
       ...[false, true],
     ]);
-  });
-
-  it('of earlier releases end earlier: a signer is due before, and its CA makes none that would outlive it [T620]', () => {
-    const ca = { ...caOf('ca1', BEGIN), notAfter: '2045-12-27T10:00:00.000Z' };
-    const signer = { ...signerOf('s1', BEGIN), notAfter: '2035-12-30T10:00:00.000Z' };
-    const state = stateOf([caCreated(ca), signerCreated(signer)]);
-    // 3,290 days before the end.
-    expect(isSignerDue(state, own, at('2026-12-27T10:00:00Z'))).toBe(false);
-    expect(isSignerDue(state, own, at('2026-12-27T10:00:01Z'))).toBe(true);
-    expect(signingCa(state, at('2035-12-20T10:59:59Z'))?.keyId).toBe('ca1');
-    expect(signingCa(state, at('2035-12-20T11:00:00Z'))).toBeUndefined();
   });
 });
 
@@ -173,30 +162,5 @@ describe('issuer certificates', () => {
     const destroyed = (time: string) => destroyReplacedKeys(stateOf(events), at(time)).map(({ data }) => data.keyId);
     expect(destroyed('2028-01-03T23:59:59Z')).toEqual(['s1']);
     expect(destroyed('2028-01-04T00:00:00Z')).toEqual(['s1', 's2']);
-  });
-
-  it('are renewed after events of earlier releases, whatever the epoch that those contain', () => {
-    const later = '2027-01-02T00:00:00.000Z';
-    const stored = [
-      caCreated({ ...caOf('ca1', BEGIN), epoch: 1_000_000 }),
-      signerCreated({ ...signerOf('s1', BEGIN), epoch: 1_000_000 }),
-      signerCreated({ ...signerOf('s2', later), epoch: 1_000_001 }),
-    ];
-    const signer = signerOf('s3', '2028-02-01T00:00:00Z');
-    const now = at('2028-02-01T00:00:00Z');
-    given(issuerCertificates, stored)
-      .when((state) => addSigner(state, { signer, now }))
-      .then([signerCreated(signer)]);
-    given(issuerCertificates, stored)
-      .when((state) => destroyReplacedKeys(state, now))
-      .then([keyDestroyed('s1')]);
-    const destroyed: IssuerCertificatesEvent = {
-      type: 'IssuerSignerKeyDestroyed',
-      data: { issuer: own, keyId: 's1', epoch: 1_000_002 },
-    };
-    // The state is that of events without it.
-    given(issuerCertificates, [...stored, destroyed]).thenState(
-      stateOf([...first, signerCreated(signerOf('s2', later)), keyDestroyed('s1')]),
-    );
   });
 });

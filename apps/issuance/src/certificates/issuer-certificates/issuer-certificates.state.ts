@@ -22,14 +22,12 @@ const lastingAt = ({ authorities, signers }: IssuerCertificatesState, time: stri
 const evolve = (state: IssuerCertificatesState, event: IssuerCertificatesEvent): IssuerCertificatesState => {
   switch (event.type) {
     case 'IssuerCaCreated': {
-      const { epoch: _, ...added } = event.data;
-      const { authorities, signers } = lastingAt(state, added.notBefore);
-      return { signers, authorities: [...authorities, added] };
+      const { authorities, signers } = lastingAt(state, event.data.notBefore);
+      return { signers, authorities: [...authorities, event.data] };
     }
     case 'IssuerSignerCreated': {
-      const { epoch: _, ...added } = event.data;
-      const { authorities, signers } = lastingAt(state, added.notBefore);
-      return { authorities, signers: [...signers, added] };
+      const { authorities, signers } = lastingAt(state, event.data.notBefore);
+      return { authorities, signers: [...signers, event.data] };
     }
     case 'IssuerSignerKeyDestroyed': {
       const { keyId } = event.data;
