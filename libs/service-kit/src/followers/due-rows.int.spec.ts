@@ -240,7 +240,7 @@ describe('rows that are due', () => {
     expect(await left()).toEqual(['c']);
   });
 
-  it('are not read while events are not projected yet, or the tables are those of an earlier release', async () => {
+  it('are not read while events are not projected yet, or the tables are those of another version', async () => {
     await add({ id: 'a' });
     expect(await (await Job.start({}, { readsOwnVersion: false })).sweep()).toBe(0);
     expect(await (await Job.start({}, { waitForHead: () => Promise.resolve(false) }, 1)).sweep()).toBe(0);

@@ -94,7 +94,7 @@ export abstract class DueRowsJob<Tables> extends PeriodicWork implements OnModul
   async sweep(term: DueRowsTerm = { isHeld: true }): Promise<number> {
     const { catchUpMs, rows } = this.job;
     if (catchUpMs !== undefined && !(await this.running.waitForHead(catchUpMs))) return 0;
-    // Tables of an earlier release may lack columns.
+    // Rows of another version say nothing about what this one may end.
     if (!this.running.readsOwnVersion) return 0;
     const outages: unknown[] = [];
     let handled = 0;

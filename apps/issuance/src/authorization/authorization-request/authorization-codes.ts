@@ -72,7 +72,7 @@ export class AuthorizationCodes {
               ...(waiting.offerId !== undefined && { offerId: waiting.offerId }),
               ...(waiting.userInfo && { userInfo: waiting.userInfo }),
             },
-            issuer: waiting.credentialIssuer ?? waiting.issuer,
+            issuer: waiting.credentialIssuer,
             userId,
             entries: waiting.entries,
             code: { tokenId: made.tokenId, kind: 'authorizationCode', mac, keyId: pepper, expiresAt },

@@ -40,7 +40,7 @@ export class IssuerDomain {
     const domain = await this.verified(tenant.id);
     if (domain === undefined) throw notVerified();
     const issuer = this.names.identifierOf(domain);
-    // Made when the domain was verified; domains verified by earlier releases have none.
+    // Made when the domain is verified, by a consumer that may be behind.
     await this.signers.ensure(tenant.id, issuer, eventContext(context));
     await this.published.check(tenant, issuer);
     return domain;

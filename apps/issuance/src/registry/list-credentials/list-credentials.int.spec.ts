@@ -1,26 +1,18 @@
 /** @engines embedded postgres */
 import {
   listCredentials,
-  type AppError,
   type ClientContext,
   type CredentialFormat,
   type ListCredentialsQuery,
   type PageOf,
   type TenantCredential,
 } from '@attestry/contracts';
-import { createTable, insertRows, type Projection, type RunningProjection } from '@attestry/read-model';
-import { checkRequest, serviceContext, type Engines } from '@attestry/service-kit';
+import { insertRows, type RunningProjection } from '@attestry/read-model';
+import { checkRequest } from '@attestry/service-kit';
 import { waitUntil } from '@attestry/testing';
 import { analyze, EnginesUnderTest, isOnPostgres, plansOf } from '@attestry/testing/services';
 import { type Kysely } from 'kysely';
-import type { IssuanceSessionEvent } from '../../sessions/issuance-session/issuance-session.events.js';
-import { issuanceSession, issuanceSessionStream } from '../../sessions/issuance-session/issuance-session.state.js';
-import { changeStatus, recordCredential } from '../../sessions/issued-credential/issued-credential.decisions.js';
-import type { CredentialRecordedData } from '../../sessions/issued-credential/issued-credential.events.js';
-import { issuedCredential, issuedCredentialStream } from '../../sessions/issued-credential/issued-credential.state.js';
-import { createUser } from '../../users/user/user.decisions.js';
-import { user, userStream } from '../../users/user/user.state.js';
-import { credentialOfRow, users, UsersReadModel, type UserTables } from '../../users/user/users.read-model.js';
+import { credentialOfRow, users, type UsersReadModel, type UserTables } from '../../users/user/users.read-model.js';
 import { ListCredentials } from './list-credentials.js';
 
 type Row = UserTables['issuance_credentials'];
@@ -67,10 +59,9 @@ const list = (
   tenantId: string,
   query: ListCredentialsQuery,
   db: Kysely<UserTables> = running.db,
-  readsOwnVersion = true,
 ): Promise<PageOf<TenantCredential>> => {
   const handler = new ListCredentials(
-    { running: { db, readsOwnVersion, ownWrites: async () => true } } as UsersReadModel,
+    { running: { db, ownWrites: async () => true } } as UsersReadModel,
     service.engines.vault.macs,
   );
   const tenant = { id: tenantId, host: 'h', baseUrl: 'http://h' };
@@ -246,109 +237,4 @@ describe('the filters of the list of credentials', () => {
 
   it('have no credentials from a period that ends before it begins', async () =>
     expect(await list(FEW.tenantId, { issuedFrom: timeOf(9), issuedTo: timeOf(3) })).toEqual({ data: [] }));
-});
-
-/** The events of a user and of a credential of theirs. */
-const issueAndSuspend = async (
-  { streams }: Engines,
-  tenantId: string,
-  userId: string,
-  credentialId: string,
-): Promise<void> => {
-  const context = serviceContext('issuance.spec', tenantId);
-  const facts = {
-    credentialId,
-    answerId: credentialId,
-    sessionId: credentialId,
-    userId,
-    issuer: 'http://acme.localhost',
-    format: 'dc+sd-jwt' as const,
-    profile: 'sd-jwt' as const,
-    credentialType: 'Membership',
-    credentialConfigurationId: uuid(1),
-    holderKey: {},
-    issuedAt: timeOf(0),
-    validFrom: timeOf(0),
-    status: { listId: uuid(13), index: 1 },
-  };
-  const recorded: CredentialRecordedData = { ...facts, configurationVersion: 1, tokenId: credentialId };
-  const change = { format: facts.format, status: 'suspended' as const };
-  const stream = issuedCredentialStream(tenantId, credentialId);
-  const session = issuanceSessionStream(tenantId, credentialId);
-  const created = { userId, createdAt: new Date(FIRST) };
-  const issuedEvent: IssuanceSessionEvent = { type: 'CredentialIssued', data: facts };
-  await streams.runDecision(user, userStream(tenantId, userId), (state) => createUser(state, created), context);
-  await streams.runDecision(issuedCredential, stream, (state) => recordCredential(state, recorded), context);
-  await streams.runDecision(issuanceSession, session, () => [issuedEvent], context);
-  await streams.runDecision(issuedCredential, stream, (state) => changeStatus(state, change, new Date(FIRST)), context);
-};
-
-describe('rows of an earlier release', () => {
-  const TENANT = '33333333-3333-4333-8333-333333333333';
-  /** Version 2, of releases without statuses. */
-  type Former = Pick<Row, 'tenant_id' | 'id' | 'user_id' | 'issued_at' | 'record'>;
-  const former = {
-    ...users,
-    version: 2,
-    async create(db: Kysely<UserTables>) {
-      await createTable(db, 'issuance_users', {
-        text: ['tenant_id', 'id', 'created_at'],
-        nullableText: ['sealed_claims', 'sealed_link'],
-        primaryKey: ['id', 'tenant_id'],
-        indexes: { issuance_users_by_time: ['tenant_id', 'created_at', 'id'] },
-      });
-      await createTable(db, 'issuance_user_sessions', {
-        text: ['tenant_id', 'id', 'user_id'],
-        primaryKey: ['tenant_id', 'user_id', 'id'],
-      });
-      await createTable<{ issuance_credentials: Former }, 'issuance_credentials'>(db as never, 'issuance_credentials', {
-        text: ['tenant_id', 'id', 'user_id', 'issued_at', 'record'],
-        primaryKey: ['tenant_id', 'user_id', 'issued_at', 'id'],
-      });
-    },
-    project: async () => undefined,
-  } as unknown as Projection<UserTables>;
-
-  it('get their new columns when the release is installed, and are readable until then', async () => {
-    const [userId, credentialId] = [uuid(11), uuid(12)];
-    const installed = new EnginesUnderTest();
-    await installed.open();
-    await issueAndSuspend(installed.engines, TENANT, userId, credentialId);
-    const old = await installed.engines.readModels.start(former);
-    const record = JSON.stringify({ id: credentialId });
-    const row: Former = { tenant_id: TENANT, id: credentialId, user_id: userId, issued_at: timeOf(0), record };
-    await old.db
-      .insertInto('issuance_credentials')
-      .values(row as Row)
-      .execute();
-    expect(await old.waitForHead(10_000)).toBe(true);
-    await installed.restart();
-
-    let isHeld = true;
-    const present = await installed.engines.readModels.start({
-      ...users,
-      project: async (...batch: Parameters<typeof users.project>) => {
-        if (isHeld) throw new Error('held');
-        await users.project(...batch);
-      },
-    } as Projection<UserTables>);
-    await waitUntil(() => present.health.error === 'held', { what: 'the rebuild to begin' });
-    expect(present.readsOwnVersion).toBe(false);
-    const [shown] = await present.db.selectFrom('issuance_credentials').selectAll().execute();
-    expect(credentialOfRow(shown!)).toEqual({ id: credentialId });
-    await expect(list(TENANT, {}, present.db, present.readsOwnVersion)).rejects.toMatchObject({
-      kind: 'unavailable' satisfies AppError['kind'],
-      message: 'The list of credentials is being built',
-    });
-
-    isHeld = false;
-    expect(await present.waitForHead(10_000)).toBe(true);
-    expect(present.readsOwnVersion).toBe(true);
-    const wanted = { status: 'suspended', format: 'dc+sd-jwt', credentialConfigurationId: uuid(1), userId } as const;
-    for (const filters of [{}, wanted])
-      expect((await list(TENANT, filters, present.db)).data).toEqual([
-        expect.objectContaining({ id: credentialId, status: 'suspended', userId, type: 'Membership' }),
-      ]);
-    await installed.remove();
-  });
 });

@@ -1,10 +1,4 @@
-import {
-  listCredentials,
-  unavailable,
-  type ClientContext,
-  type PageOf,
-  type TenantCredential,
-} from '@attestry/contracts';
+import { listCredentials, type ClientContext, type PageOf, type TenantCredential } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
 import { DEFAULT_LIMIT, listCursors, Operation, type RequestOf } from '@attestry/service-kit';
 import { credentialOfRow, UsersReadModel } from '../../users/user/users.read-model.js';
@@ -22,15 +16,13 @@ export class ListCredentials {
     { tenant }: ClientContext,
   ): Promise<PageOf<TenantCredential>> {
     const { limit = DEFAULT_LIMIT, cursor, ...filters } = query;
-    const { db, readsOwnVersion } = this.users.running;
-    // The rows of earlier releases do not have the columns of the filters.
-    if (!readsOwnVersion) throw unavailable('The list of credentials is being built');
     const { userId, credentialConfigurationId, status, format, issuedFrom, issuedTo } = filters;
     const scope = [userId, credentialConfigurationId, status, format, issuedFrom, issuedTo].map((one) => one ?? '');
     const codec = listCursors(this.macs, [tenant.id, 'credentials', ...scope]);
     const after = cursor === undefined ? undefined : codec.decode(cursor);
-    await this.users.running.ownWrites();
-    const { rows, last } = await selectCredentials(db, { tenantId: tenant.id, filters, limit, after });
+    const { running } = this.users;
+    await running.ownWrites();
+    const { rows, last } = await selectCredentials(running.db, { tenantId: tenant.id, filters, limit, after });
     return {
       data: rows.map((row) => ({ ...credentialOfRow(row), userId: row.user_id })),
       ...(last && { nextCursor: codec.encode(last) }),

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { unavailable, type CredentialFormat, type CredentialStatus, type UserCredential } from '@attestry/contracts';
+import { type CredentialFormat, type CredentialStatus, type UserCredential } from '@attestry/contracts';
 import { declareTables, defineProjection, nothing, ReadModels, type EventSource } from '@attestry/read-model';
 import { Health, ReadModel } from '@attestry/service-kit';
 import type { CredentialIssuedData } from '../../sessions/issuance-session/issuance-session.events.js';
@@ -33,7 +33,6 @@ export interface UserTables {
   };
 }
 
-/** Rows of earlier releases have no `status`. */
 export const credentialOfRow = ({ record, status }: UserTables['issuance_credentials']): UserCredential => ({
   ...(JSON.parse(record) as UserCredential),
   ...(status && { status }),
@@ -170,19 +169,16 @@ export class UsersReadModel extends ReadModel<UserTables> {
     super(readModels, health, users);
   }
 
-  /** Issued credentials of a format. @throws AppError 503 */
+  /** Issued credentials of a format. */
   credentialsOf(tenantId: string, format: CredentialFormat) {
-    const { db, readsOwnVersion } = this.running;
-    // The rows of earlier releases do not have the column.
-    if (!readsOwnVersion) throw unavailable('The list of credentials is being built');
-    return db
+    return this.running.db
       .selectFrom('issuance_credentials')
       .selectAll()
       .where('tenant_id', '=', tenantId)
       .where('format', '=', format);
   }
 
-  /** One of them, even if a wallet has only just collected it (ADR 0111). @throws AppError 503 */
+  /** One of them, even if a wallet has only just collected it (ADR 0111). */
   async findCredential(tenantId: string, format: CredentialFormat, id: string) {
     const find = () => this.credentialsOf(tenantId, format).where('id', '=', id).executeTakeFirst();
     const found = await find();

@@ -19,8 +19,8 @@ export interface AcceptedRequest extends RequestingClient, RequestedEntries {
   instanceJkt?: string;
   /** Authorization server: the tenant's host, `iss` of the response (RFC 9207). */
   issuer: string;
-  /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056); absent in requests of earlier releases. */
-  credentialIssuer?: string;
+  /** Pinned when the request begins, so that a change of the custom domain does not alter it (ADR 0056). */
+  credentialIssuer: string;
   /** Id of the pushed request that it is for, which gets one code (`PushedAuthorizations`). */
   pushed?: string;
 }
