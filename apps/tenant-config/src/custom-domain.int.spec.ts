@@ -5,7 +5,6 @@ import {
   customDomainVerified,
   customDomainWithdrawn,
   deleteCustomDomain,
-  issuerDomainVerified,
   lookUpCustomDomain,
   retrieveCustomDomain,
   retrieveBrand,
@@ -15,11 +14,8 @@ import {
   verifyCustomDomain,
   type CustomDomain,
 } from '@attestry/contracts';
-import { serviceContext } from '@attestry/service-kit';
 import { TestDnsServer, waitUntil } from '@attestry/testing';
 import { ServiceUnderTest } from '@attestry/testing/services';
-import type { CustomDomainEvent } from './custom-domain/custom-domain.events.js';
-import { customDomain, customDomainStream } from './custom-domain/custom-domain.state.js';
 import { tenantConfigService } from './index.js';
 import { verifiedDomain } from './custom-domain/verified-domain.claim.js';
 
@@ -32,7 +28,7 @@ const service = new ServiceUnderTest(tenantConfigService, {
     bus.listen(
       {
         name: 'test.listener',
-        subjects: [customDomainVerified, customDomainWithdrawn, issuerDomainVerified].map(({ subject }) => subject),
+        subjects: [customDomainVerified, customDomainWithdrawn].map(({ subject }) => subject),
       },
       async (messages) =>
         void received.push(...messages.map(({ subject, data }) => ({ subject, data: data as object }))),
@@ -82,28 +78,8 @@ describe('the custom domain of a tenant', () => {
     return read(tenantId);
   };
 
-  /** By an earlier release, which has published it. */
-  const verifyBefore = async (tenantId: string, domain: string) => {
-    await service.openEngines();
-    const verificationToken = randomUUID();
-    const at = new Date().toISOString();
-    const brand = { name: 'Acme', logoUrl: 'https://acme.example/l.png' };
-    await service.engines.streams.runDecision(
-      customDomain,
-      customDomainStream(tenantId),
-      (): CustomDomainEvent[] => [
-        { type: 'CustomDomainCreated', data: { ...brand, domain, verificationToken, createdAt: at } },
-        { type: 'CustomDomainVerified', data: { domain, verificationToken, verifiedAt: at } },
-      ],
-      serviceContext('tenant-config.test', tenantId),
-    );
-    await service.engines.checkpoints.write('tenant-config.publisher', (await service.engines.events.head())!);
-    await service.close();
-  };
-
   beforeAll(async () => {
     dns = await TestDnsServer.start();
-    await verifyBefore('old', 'old.example');
     await start();
   });
   afterAll(async () => {
@@ -164,18 +140,11 @@ describe('the custom domain of a tenant', () => {
     await verify('t3');
     expect(await read('t3')).toMatchObject({ isVerified: true, verifiedAt: expect.stringMatching(/^\d{4}-.*Z$/) });
     expect(await ownerOf('three.example')).toBe('t3');
-    for (const { subject } of [customDomainVerified, issuerDomainVerified])
-      expect((await heard(subject, 't3')).data).toEqual({ tenantId: 't3', domain: 'three.example', revision: 1 });
-  });
-
-  it('is published for issuance if an earlier release verified it, and not again for others [T590]', async () => {
-    const data = { tenantId: 'old', domain: 'old.example', revision: 1 };
-    expect((await heard(issuerDomainVerified.subject, 'old')).data).toEqual(data);
-    // In the order of the store.
-    await heard(customDomainVerified.subject, 't3');
-    expect(received.filter((it) => (it.data as { tenantId: string }).tenantId === 'old')).toEqual([
-      { subject: issuerDomainVerified.subject, data },
-    ]);
+    expect((await heard(customDomainVerified.subject, 't3')).data).toEqual({
+      tenantId: 't3',
+      domain: 'three.example',
+      revision: 1,
+    });
   });
 
   it('remains verified without another look-up', async () => {

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { customDomainVerified, customDomainWithdrawn, issuerDomainVerified } from '@attestry/contracts';
+import { customDomainVerified, customDomainWithdrawn } from '@attestry/contracts';
 import { readEvent, Streams, type RecordedEvent } from '@attestry/event-store';
 import type { FeedMessage } from '@attestry/messaging';
 import { fact, Reactions, recordPurgedTenants, serviceContext, type Fact } from '@attestry/service-kit';
@@ -35,14 +35,6 @@ export const factsOf = (stored: RecordedEvent): Fact[] => {
   }
 };
 
-/** Verified domains for issuance, which needs those of before too: the feed has lost the events of earlier releases (ADR 0102). */
-export const issuerDomainFactsOf = (stored: RecordedEvent): Fact[] => {
-  const event = readEvent(customDomain, stored);
-  if (event.type !== 'CustomDomainVerified') return [];
-  const { tenantId } = stored.metadata;
-  return [fact(issuerDomainVerified, { tenantId, domain: event.data.domain, revision: stored.revision })];
-};
-
 @Injectable()
 export class TenantConfigReactions implements OnApplicationBootstrap {
   constructor(
@@ -54,9 +46,6 @@ export class TenantConfigReactions implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     this.reactions.publishFacts('tenant-config', PUBLISHED, factsOf);
-    this.reactions.publishFacts(
-      ...(['tenant-config', [customDomain], issuerDomainFactsOf, undefined, 'tenant-config.issuer-domains'] as const),
-    );
     this.reactions.start({
       name: 'tenant-config.provider-secrets',
       of: [authenticationProvider],

@@ -17,6 +17,9 @@ const camel = (words: string): string => words.replaceAll(/-(\w)/g, (_, letter: 
 const mentions = (participant: BusParticipant, word: string) => new RegExp(`\\b${word}\\b`).test(sourceOf[participant]);
 
 // Every test that runs a service finds out whether a right is missing: see RestrictedBus.
+/** Published by release 0.2.0 only, which may run beside this one. */
+const FORMER = new Set(['event.tenant-config.issuer-domain-verified']);
+
 describe('rights on the bus', () => {
   it('name no operation that the caller does not use', () => {
     for (const operation of OPERATIONS.filter(({ http }) => !http))
@@ -30,7 +33,7 @@ describe('rights on the bus', () => {
 
   it.each(BUS_PARTICIPANTS)('of %s name only events, consumers and listeners that its source uses', (participant) => {
     const { publishes, consumes, listens } = busRights(participant);
-    const facts = publishes.filter((subject) => subject.startsWith(`event.${participant}.`));
+    const facts = publishes.filter((subject) => subject.startsWith(`event.${participant}.`) && !FORMER.has(subject));
     expect(facts.filter((subject) => !mentions(participant, camel(subject.split('.')[2]!)))).toEqual([]);
     const reads = [...consumes, ...listens].filter(({ name }) => name !== 'keys.evictions');
     expect(reads.filter(({ name }) => !sourceOf[participant].includes(`'${name}'`))).toEqual([]);

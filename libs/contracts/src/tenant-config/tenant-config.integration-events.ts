@@ -9,10 +9,7 @@ export interface CustomDomainChanged {
 }
 /** The tenant has verified the domain and may use it as its identity. */
 export const customDomainVerified = defineIntegrationEvent<CustomDomainChanged>('tenant-config.custom-domain-verified');
-/**
- * Repeats {@link customDomainVerified} from the first event of the store on, for consumers that are younger than the feed's oldest message
- * (ADR 0102).
- */
+/** Repeats {@link customDomainVerified}. Published by release 0.2.0 only, which may run beside this one (ADR 0102). */
 export const issuerDomainVerified = defineIntegrationEvent<CustomDomainChanged>('tenant-config.issuer-domain-verified');
 /** A verified domain was deleted or replaced, or another tenant has verified it: DIDs under it can no longer issue. */
 export const customDomainWithdrawn = defineIntegrationEvent<CustomDomainChanged>(

@@ -19,7 +19,7 @@ export const STATE_VERSIONS: Readonly<Record<string, string>> = {
   did: 'fRFowKh03dg3kt3e',
   encryptionKeys: 'eDzarrJKwWrqRb9x',
   issuanceSession: 'A1VIhGPcNaBG1NfB',
-  issuerCertificates: 'wIAx-66HetYrm-5l',
+  issuerCertificates: 'y4_q72JIkrr1m517',
   linkedDomain: 'E5m_P4AVSqwv0uDk',
   managementClient: 'YiL8i9pG3Tqazb8r',
   managementUser: '7yTpL1vnnRKAFBRf',

@@ -115,19 +115,15 @@ export class Reactions implements BeforeApplicationShutdown {
    * Publishes what derives from a service's stored events: its integration events (message id = event id). The only place that publishes:
    * never a handler.
    * @param restMs see {@link Reaction}; longer than the default only where no event ends access
-   * @param name of a further publisher, which begins with the first stored event, also those of earlier releases
    */
   publishFacts(
     service: ServiceName,
     of: readonly Vocabulary[],
     factsOf: (event: RecordedEvent) => readonly Fact[],
     restMs?: number,
-    name = publisherOf(service),
   ): CheckpointedSubscription {
-    // The feed discards a message whose id it has: another publisher of the same event needs other ids.
-    const suffix = name === publisherOf(service) ? '' : `.${name}`;
     return this.start({
-      name,
+      name: publisherOf(service),
       of,
       restMs,
       onEvents: async (events) => {
@@ -136,7 +132,7 @@ export class Reactions implements BeforeApplicationShutdown {
           const { tenantId, requestId, occurredAt, traceparent } = event.metadata;
           factsOf(event).forEach(({ type, data }, index) =>
             messages.push({
-              id: `${event.id}${index === 0 ? '' : `.${index}`}${suffix}`,
+              id: `${event.id}${index === 0 ? '' : `.${index}`}`,
               subject: type.subject,
               headers: { tenantId, requestId, occurredAt, ...(traceparent && { traceparent }) },
               data,

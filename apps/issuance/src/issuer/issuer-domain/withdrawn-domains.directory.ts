@@ -34,7 +34,7 @@ export class WithdrawnDomains implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     this.reactions.consumeEach('issuance.withdrawn-domains', (message) => this.recordDomainChange(message));
-    // Verified before this service recorded verified domains, or while an earlier release ran beside this one.
+    // Published by release 0.2.0 only: without the consumer, its checkpoint would hold the messages of a data folder's feed.
     this.reactions.consumeEach('issuance.issuer-domains', (message) => this.recordDomainChange(message));
   }
 

@@ -258,7 +258,7 @@ describe('the names of an issuer', () => {
     await withdraw();
   });
 
-  it('are known of a domain that was verified before this release, by the event of the other publisher [T590]', async () => {
+  it('are known of a domain by the event of the second publisher of release 0.2.0, too [T590]', async () => {
     await publish(issuerDomainVerified);
     await eventually(async () => (await verifiedDomain()) === DOMAIN);
     expect((await outcomes(NAME)).aud).toBe('accepted');
