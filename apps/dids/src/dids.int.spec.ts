@@ -276,7 +276,7 @@ describe('creating a did:web', () => {
     const [tenant, other] = [newTenant(), newTenant()];
     const own = await createWeb(tenant);
     const stolen = `did:web:${other.host.replace(':', '%3A')}`;
-    // An earlier version stored it in this way.
+    // No call stores it in this way.
     const { state } = await service.engines.streams.load(aggregate, didStream(tenant.id, own.did));
     if (state.status !== 'active') throw new Error(state.status);
     const made = await service.engines.events.readStream(didStream(tenant.id, own.did), { from: 0, limit: 1 });

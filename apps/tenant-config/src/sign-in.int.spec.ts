@@ -388,7 +388,7 @@ describe.each(['json', 'jwt'] as const)('a real OpenID provider that returns cla
     expect(reserved.userInfo.requests).toBe(1);
   });
 
-  it('is not requested when no mapped claim is missing, or by an earlier release of issuance [T637]', async () => {
+  it('is not requested when no mapped claim is missing, or for a caller that names none [T637]', async () => {
     const before = reserved.userInfo.requests;
     expect(await signIn([])).toMatchObject({ claims: {}, userInfo: { requested: false } });
     expect(await signIn(['sub', 'nonce'])).toMatchObject({ userInfo: { requested: false } });

@@ -148,7 +148,7 @@ describe('what is stored of a configuration', () => {
     expect(formats.cwt.recordOf({ ...state, format: 'cwt', content })).toEqual(record);
   });
 
-  it('is revocable unless the request says otherwise, but not where an earlier release stored it', async () => {
+  it('is revocable unless the request says otherwise, and not where the stored content does not say so', async () => {
     const { claimMappings: mapped } = request();
     for (const format of [formats.cwt, formats.cwt_vc]) {
       const recordOf = (content: object) => format.recordOf({ ...state, format: format.format, content } as never);

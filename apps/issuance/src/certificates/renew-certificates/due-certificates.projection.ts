@@ -58,7 +58,7 @@ const putEnd = (source: EventSource, keyId: string | undefined, lastUse: string)
 const remove = (source: EventSource, kinds: readonly RenewedKind[], name: string) =>
   kinds.map((kind) => certificates.remove(keyOf(source, kind, name)));
 
-/** The key is made with the first configuration. A tenant that has one of an earlier release gets its key by the job. */
+/** The key is made with the first configuration. A tenant without one gets it by the job. */
 const needEncryption = (_: unknown, source: EventSource) =>
   certificates.insert({ ...keyOf(source, 'encryptionKey', ENCRYPTION), due_at: source.occurredAt });
 

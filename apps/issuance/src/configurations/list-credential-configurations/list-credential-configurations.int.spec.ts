@@ -51,7 +51,7 @@ describe('the list of credential configurations', () => {
       .selectAll()
       .where('tenant_id', '=', OTHER)
       .executeTakeFirstOrThrow();
-    // An earlier release had no bound.
+    // More than requests allow.
     const copies = Array.from({ length: 1000 }, (_, n) => ({ ...stored, id: randomUUID(), type: `Small${n}` }));
     for (let n = 0; n < copies.length; n += 100)
       await db

@@ -191,7 +191,7 @@ describe('the keys of encrypted requests [T314]', () => {
     expect(await vaultKeys(tenantId)).toEqual([]);
   });
 
-  it('are made by the job for a tenant that has configurations of an earlier release', async () => {
+  it('are made by the job for a tenant that has configurations and no key', async () => {
     const tenantId = newTenant();
     const id = newTenant();
     const streams = service.get(Streams);

@@ -191,18 +191,6 @@ describe('dc+sd-jwt', () => {
     expect(() => format.prepare(facts({ signer: key }))).toThrow('key k has no certificate');
   });
 
-  it('is refused when it is offered with an expiresIn of before its limit [T620]', () => {
-    const { configuration } = facts();
-    expect(format.timesFaultOf(configuration)).toEqual({
-      of: 'configuration',
-      msg: 'expiresIn must be at most 3290 days, for which the certificate of every signer is valid; it can be 36525 days',
-    });
-    for (const changed of [{ expiresIn: { years: 9 } }, {}]) {
-      const { expiresIn: _, ...others } = content;
-      expect(format.timesFaultOf({ ...configuration, content: { ...others, ...changed } })).toBeUndefined();
-    }
-  });
-
   it('refuses an offer whose claims can never be disclosed', async () => {
     const { configuration } = facts();
     expect(await faultOf(configuration, { claims: { given_name: 'Ada', unused: { _sd: [] } } })).toBeUndefined();

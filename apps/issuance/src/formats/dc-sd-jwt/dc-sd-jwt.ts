@@ -12,7 +12,6 @@ import type { Signer } from '@attestry/keys';
 import { eventContext } from '@attestry/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { ActiveConfiguration } from '../../settings/credential-configuration/credential-configuration.decisions.js';
-import { GUARANTEED_DAYS } from '../../certificates/issuer-certificates/issuer-certificates.decisions.js';
 import type { CertifiedSigner } from '../../certificates/issuer-certificates/issuer-signers.js';
 import { base64Bytes, jsonBytes } from '../document-size.decisions.js';
 import { mapClaims, mapKnownClaims, type UserObject } from '../map-claims.js';
@@ -20,14 +19,13 @@ import { publishVersion } from '../../vocabularies/published-type/published-type
 import { publishedType, publishedTypeStream } from '../../vocabularies/published-type/published-type.state.js';
 import { typeAddress, typeAddressFault, typesAddress } from '../../vocabularies/published-type/type-address.js';
 import { deniedClaim, type ClaimFault } from '../claim-faults.decisions.js';
-import { credentialTimes, lifetimeFault, TimesFault } from '../credential-times.js';
+import { credentialTimes, TimesFault } from '../credential-times.js';
 import { claimOf, displayDefaults, displayOf } from '../display.decisions.js';
 import {
   certifiedSigner,
   type CredentialFacts,
   type Format,
   type FormatMetadata,
-  type TimesRefusal,
   type UnsignedCredential,
 } from '../format.js';
 import { proofTypesOf } from '../proof-types.js';
@@ -109,12 +107,6 @@ export class DcSdJwt implements Format<SdJwtContent, UnsignedSdJwt> {
 
   async check(_tenantId: string, { content }: SdJwt, from: UserObject): Promise<ClaimFault | undefined> {
     return claimFault(mapKnownClaims(content.claimMappings, from));
-  }
-
-  /** The signer is renewed in time: only an `expiresIn` of before the limit is at fault. */
-  timesFaultOf({ content }: SdJwt): TimesRefusal | undefined {
-    const fault = content.expiresIn && lifetimeFault(content.expiresIn, GUARANTEED_DAYS);
-    return fault ? { of: 'configuration', msg: `expiresIn ${fault}` } : undefined;
   }
 
   /** Each claim in a disclosure, with a salt and a digest. */

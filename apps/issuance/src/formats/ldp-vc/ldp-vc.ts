@@ -251,7 +251,7 @@ const claimsWithNestedArrays = (
   Object.fromEntries(
     Object.entries(claims).filter(
       ([name, value]) =>
-        value !== claimMappings[name]!.defaultValue &&
-        (hasNestedArray(value) || (contexts.length > 0 && mayHaveSet(value))),
+        (hasNestedArray(value) || (contexts.length > 0 && mayHaveSet(value))) &&
+        value !== claimMappings[name]!.defaultValue,
     ),
   );

@@ -32,7 +32,7 @@ describe('the issuer metadata of a tenant [T520]', () => {
     expect(check({ bytes: MOST_BYTES - 10 }, 11, 10)).toEqual(TOO_LARGE(MOST_BYTES + 1));
   });
 
-  it('may become smaller, also where an earlier version allowed more', () => {
+  it('may become smaller, also where it is above the limit', () => {
     expect(check({ bytes: 2 * MOST_BYTES }, 10, 11)).toBeUndefined();
     expect(check({ bytes: 2 * MOST_BYTES }, 11, 11)).toBeUndefined();
     expect(check({ bytes: 2 * MOST_BYTES }, 12, 11)).toEqual(TOO_LARGE(2 * MOST_BYTES + 12));

@@ -46,7 +46,7 @@ describe('the sweep of session keys', () => {
     await keys.beforeApplicationShutdown();
   });
 
-  it('does nothing while events are not projected yet, or the tables are those of an earlier release', async () => {
+  it('does nothing while events are not projected yet, or the tables are those of another version', async () => {
     let reads = 0;
     let [isCaughtUp, readsOwnVersion] = [false, true];
     const running = {

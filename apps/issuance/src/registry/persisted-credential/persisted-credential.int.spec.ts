@@ -223,7 +223,7 @@ describe('the record of issued credentials', () => {
     ]);
   });
 
-  it('has the metadata of what an earlier release issued without a stream of its own, which can be deleted', async () => {
+  it('has the metadata of what a crash left without a stream of its own, which can be deleted', async () => {
     const { made } = await start(ldpVc);
     const stream = issuanceSessionStream(TENANT, made.id);
     const last = (await service.engines.events.readStream(stream)).at(-1)!;
@@ -233,12 +233,11 @@ describe('the record of issued credentials', () => {
       ...{ credentialId: id, answerId: id, sessionId: made.id, offerId: made.id, userId: made.userId },
       ...{ issuer: issuerOf(TENANT), format: 'ldp_vc', profile: 'web-semantic', credentialType: 'Course' },
       ...{ credentialConfigurationId: ldpVc, holderKey: { kty: 'EC' }, issuedAt, validFrom: issuedAt },
-      ...{ configurationVersion: 1, tokenId: made.id },
     };
     const { record: _, ...metadata } = last.metadata;
     await service.engines.events.append(
       stream,
-      [chainEvent(last.chain, { id, type: 'CredentialIssued', schemaVersion: 1, data, metadata })],
+      [chainEvent(last.chain, { id, type: 'CredentialIssued', schemaVersion: 2, data, metadata })],
       last.revision,
     );
     await service.catchUp(UsersReadModel);

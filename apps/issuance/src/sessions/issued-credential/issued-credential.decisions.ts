@@ -22,8 +22,8 @@ export const recordCredential = (
 };
 
 /**
- * Deletes even a credential that an earlier release issued, which has no stream yet (ADR 0070). One with a status is revoked for good where
- * revocation `isReversible`; elsewhere it keeps its status.
+ * Deletes even a credential without a stream, which a crash can leave (ADR 0070). One with a status is revoked for good where revocation
+ * `isReversible`; elsewhere it keeps its status.
  */
 export const deleteCredential = (
   state: IssuedCredentialState,

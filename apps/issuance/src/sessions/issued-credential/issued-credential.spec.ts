@@ -76,7 +76,7 @@ describe('a deleted credential', () => {
     data: { ...issued, deletedAt: now.toISOString() },
   };
 
-  it('is deleted once, also where an earlier release issued it without a stream', () => {
+  it('is deleted once, also where a crash left it without a stream', () => {
     for (const history of [[recorded], []]) {
       given(issuedCredential, history)
         .when((state) => deleteCredential(state, issued, now, true))

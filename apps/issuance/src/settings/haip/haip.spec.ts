@@ -49,7 +49,7 @@ describe('the profile haip', () => {
         allowUnregisteredWallets: false,
         requirePushedAuthorizationRequests: true,
       });
-    // The profile also overrides what an earlier release stored.
+    // The profile also overrides what was stored before it was chosen.
     const stored = { profile: 'haip', allowUnregisteredWallets: true } as const;
     expect(effectiveSettings(stored, { nodeEnv: 'development' }).allowUnregisteredWallets).toBe(false);
   });

@@ -10,5 +10,5 @@ export type WithdrawnDomainsEvent =
         activeConfigurations?: number;
       };
     }
-  /** Verified, also for the first time since ADR 0102; earlier releases recorded it only for a domain that had been withdrawn. */
+  /** Verified, for the first time or after it was withdrawn. */
   | { type: 'IssuerDomainVerified'; data: { domain: string; revision: number } };

@@ -27,7 +27,7 @@ export interface PublishedListTables {
     /** When another one is to be signed. */
     due_at: string;
     token: string | null;
-    /** Read by processes of earlier releases only. */
+    /** Read by release 0.2.0 only. */
     etag: string | null;
     expires_at: string | null;
     /** Profile of the revocation list, whose address, issuer and bytes the following members are; empty where the list is none. */

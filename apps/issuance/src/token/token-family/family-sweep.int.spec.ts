@@ -75,7 +75,7 @@ describe('the sweep of token families [T360]', () => {
     expect(attempts).toEqual(['of-a', 'of-b']);
   });
 
-  it('does nothing with tables of an earlier release', async () => {
+  it('does nothing with tables of another version', async () => {
     const { sweep } = await sweepOf([row('a')], () => Promise.reject(new Error('unused')), false);
     expect([await sweep.sweep(), await left()]).toEqual([0, ['a']]);
   });
