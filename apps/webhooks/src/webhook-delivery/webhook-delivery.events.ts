@@ -23,7 +23,7 @@ export type WebhookDeliveryEvent =
         event: { id: string; type: WebhookEventType; timestamp: string };
         payload: DeliveryPayload;
         /**
-         * Of the document that issuance returns for the session (ADR 0070): sealed under the data key `keyId`, purpose `delivery`, which is
+         * The document that issuance returns for the session (ADR 0070), sealed under the data key `keyId`, purpose `delivery`, which is
          * destroyed with the last attempt (ADR 0058).
          */
         sealedCredential?: { keyId: string; sessionId: string };
