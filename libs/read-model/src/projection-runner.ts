@@ -80,7 +80,7 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
       random: o.random,
       openSource: (term) => this.lead(term),
       batch: (_, term) => this.upkeep(term),
-      standBy: async () => void (await this.progress()),
+      standBy: () => this.standBy(),
       onError: (error) => {
         this.report(error);
         this.notify();
@@ -179,6 +179,15 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     this.worker.requestStop();
     this.notify();
     await this.worker.stop();
+  }
+
+  /**
+   * Ready to take over, whatever the holder does: it may be of another release and wait for this one, which the upgrade waits to be ready before
+   * it ends the holder (ADR 0125).
+   */
+  private async standBy(): Promise<void> {
+    await this.progress();
+    this.caughtUp = true;
   }
 
   private async lead({ epoch }: Term): Promise<BatchSource<true>> {
@@ -283,7 +292,6 @@ export class ProjectionRunner<Tables> implements RunningProjection<Tables> {
     const active = await stored;
     if (!active || this.leading) return;
     this.adopt(active);
-    this.caughtUp ||= await covers(this.o.eventStore, this.position, this.initialHead, this.projection.categories);
     this.notify();
   }
 

@@ -456,6 +456,42 @@ export const describeReadModels = (name: string, setUp: () => Promise<ReadModels
         expect(await totalOf(second)).toBe(7);
       });
 
+      it('is ready beside a holder without progress, and takes over [T840]', async () => {
+        await store.add(3);
+        const other = (await under.leases.acquire('things', 'a process without progress', 60_000))!;
+        const standby = await (await open({ leaseTtlMs: 60 })).start(things());
+        await until(() => standby.health.caughtUp, 'the standby to be ready');
+        expect(standby.health).toEqual({ name: 'things', healthy: true, caughtUp: true });
+        expect(await countOf(standby)).toBe(0);
+        await under.leases.release(other);
+        expect(await standby.waitForHead(5000)).toBe(true);
+        expect(await totalOf(standby)).toBe(3);
+      });
+
+      it.each([
+        { held: 1, starting: 2 },
+        { held: 2, starting: 1 },
+      ])(
+        'is ready with version $starting beside a holder of version $held, whose tables it reads, and takes over [T841]',
+        async ({ held, starting }) => {
+          const a = await open();
+          const holder = await a.start(things({ version: held }));
+          await store.add(2);
+          expect(await holder.waitForHead(5000)).toBe(true);
+          await a.close();
+          const other = (await under.leases.acquire('things', 'a process without progress', 60_000))!;
+          await store.add(1);
+          const standby = await (await open({ leaseTtlMs: 60 })).start(things({ version: starting }));
+          await until(() => standby.health.caughtUp, 'the standby to be ready');
+          expect([standby.readsOwnVersion, standby.health.healthy]).toEqual([false, true]);
+          expect(await totalOf(standby)).toBe(2);
+          await under.leases.release(other);
+          await until(() => standby.readsOwnVersion, 'its own tables to be read');
+          expect(await standby.waitForHead(5000)).toBe(true);
+          expect(await totalOf(standby)).toBe(3);
+        },
+      );
+
       it('knows the progress of the other process [T834]', async () => {
         const first = await (await open()).start(things());
         const second = await (await open({ leaseTtlMs: 60_000 })).start(things());

@@ -46,7 +46,7 @@ export interface ProjectionHealth {
   error?: string;
   /** Position of the last event projected. */
   position?: string;
-  /** True once it has reached the position that was the head when it started. */
+  /** True once it has reached the position that was the head when it started, or while another process holds the lease. */
   caughtUp: boolean;
 }
 
