@@ -2,7 +2,7 @@
 // Both run at once, each works in slices of 2 s in turn while the other one is idle, and the CPU time of all threads is compared for each
 // credential. On a machine where single runs vary by 40 % these ratios vary by a few.
 import { parseArgs } from 'node:util';
-import { checkOut } from './checkout.mjs';
+import { checkOut } from '@attestry/testing';
 import { compareSlices, orderOf } from './compare-slices.mjs';
 import { prepare } from './flow.mjs';
 import { connect } from './http.mjs';
@@ -38,7 +38,7 @@ const start = async (root) => {
   return { platform, tenant };
 };
 
-const { commit, folder } = checkOut(ROOT, options.against);
+const { commit, folder } = await checkOut(options.against);
 say(`current: this working tree; base: ${options.against} (${commit.slice(0, 12)})`);
 const versions = {};
 const results = [];

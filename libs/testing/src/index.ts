@@ -4,6 +4,7 @@ export * from './acknowledgement-ledger.js';
 export * from './api-client.js';
 export * from './browser.js';
 export * from './canary.js';
+export * from './check-out.js';
 export * from './claims-server.js';
 export * from './command-server.js';
 export * from './count-reads.js';
