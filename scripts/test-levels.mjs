@@ -20,6 +20,8 @@ const levels = {
   soak: { ending: '.soak.spec.ts' },
   /** A cluster under faults. */
   faults: { ending: '.faults.spec.ts' },
+  /** A cluster that is upgraded from the previous release and back. */
+  upgrades: { ending: '.upgrades.spec.ts' },
 };
 
 /** Jest projects and nx targets: a level, on an engine where there are several. */
@@ -32,6 +34,7 @@ const projects = {
   cluster: { level: 'e2e', engine: 'cluster' },
   soak: { level: 'soak' },
   faults: { level: 'faults' },
+  upgrades: { level: 'upgrades' },
 };
 
 /**

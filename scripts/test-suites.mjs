@@ -19,4 +19,5 @@ export const suites = [
   { name: 'load', group: 'soak', projects: ['soak'], args: ['--maxWorkers=2'], limit: 25 * minute, nice: 10 },
   // A new seed each time, which is printed; `npm run test:faults` can repeat one.
   { name: 'faults', group: 'soak', projects: ['faults'], args: ['--runInBand'], limit: 15 * minute },
+  { name: 'upgrades', group: 'soak', projects: ['upgrades'], args: ['--runInBand'], limit: 8 * minute },
 ];

@@ -41,6 +41,8 @@ export class NatsServer {
     private readonly env: Record<string, string>,
     private readonly args: readonly string[],
     private child: ChildProcess,
+    /** Port of its own state, with a configuration of another. */
+    private readonly monitoringPort?: number,
   ) {}
 
   /** @param folder for its data; default a temporary one */
@@ -52,6 +54,7 @@ export class NatsServer {
     const port = await freePort();
     const own = join(folder, 'nats.conf');
     const args = ['-c', own];
+    const monitoringPort = config === undefined ? undefined : await freePort();
     if (config === undefined)
       writeFileSync(
         own,
@@ -65,9 +68,10 @@ export class NatsServer {
     else {
       cpSync(config, folder, { recursive: true });
       writeFileSync(own, readFileSync(own, 'utf8').replace('/data', JSON.stringify(folder)));
-      args.push('-a', '127.0.0.1', '-p', String(port), '-m', String(await freePort()));
+      args.push('-a', '127.0.0.1', '-p', String(port), '-m', String(monitoringPort));
     }
-    const server = new NatsServer(program, folder, port, env, args, NatsServer.spawn(program, args, env));
+    const child = NatsServer.spawn(program, args, env);
+    const server = new NatsServer(program, folder, port, env, args, child, monitoringPort);
     await server.ready();
     return server;
   }
@@ -78,6 +82,18 @@ export class NatsServer {
 
   get pid(): number {
     return this.child.pid!;
+  }
+
+  /** Takes over the users of another folder with `nats.conf`, as an operator does (docs/guides/nats.md). */
+  async useUsersOf(config: string): Promise<void> {
+    const loadedAt = async () => {
+      const answer = await fetch(`http://127.0.0.1:${this.monitoringPort}/varz`);
+      return ((await answer.json()) as { config_load_time: string }).config_load_time;
+    };
+    const before = await loadedAt();
+    cpSync(join(config, 'users.conf'), join(this.folder, 'users.conf'));
+    this.child.kill('SIGHUP');
+    await waitUntil(async () => (await loadedAt()) !== before, { what: 'nats-server to load its users' });
   }
 
   /** Ends it at once and starts it again on what it had stored. */

@@ -13,11 +13,24 @@ export interface Replaced {
   endedAfter: number;
 }
 
+export interface ReplaceOptions {
+  /** Default: that of the old one, with `-next`. */
+  name?: string;
+  /** While both run. */
+  beside?: () => Promise<void>;
+}
+
 /** Starts a new process beside an old one, then ends the old one; connections go to gateways that are ready. */
-export const replace = async ({ cluster }: Stage, old: ServiceProcess, build: string): Promise<Replaced> => {
-  const next = await cluster.add(old.service, `${old.name}-next`, build);
+export const replace = async (
+  { cluster }: Stage,
+  old: ServiceProcess,
+  build?: string,
+  { name: nextName = `${old.name}-next`, beside }: ReplaceOptions = {},
+): Promise<Replaced> => {
+  const next = await cluster.add(old.service, nextName, build);
   // A load balancer that polls periodically needs some time.
   await pause(200);
+  await beside?.();
   const { port, name } = old;
   const began = performance.now();
   const ending = cluster.retire(old);

@@ -11,6 +11,7 @@ import {
   SeededRandom,
   startClusterEngines,
   waitUntil,
+  type ClusterOptions,
   type ServiceProcess,
 } from '@attestry/testing';
 import { ClusterTables, openClusterStores, type ClusterStores } from '@attestry/testing/services';
@@ -46,6 +47,12 @@ const ENVIRONMENT = {
   SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_MS / 1000),
 };
 
+export interface StageOptions extends Pick<ClusterOptions, 'build' | 'envOf' | 'env'> {
+  replicas?: Record<string, number>;
+  /** Addresses of engines that the stage does not start. */
+  engines?: Record<string, string>;
+}
+
 /** A cluster on its own engines, a tenant that issues, clients that load it, and the ledger of both. */
 export class Stage {
   readonly ledger = new Ledger();
@@ -76,14 +83,24 @@ export class Stage {
     );
   }
 
-  static async open(seed: number, clients: number): Promise<Stage> {
+  static async open(
+    seed: number,
+    clients: number,
+    { replicas = REPLICAS, engines: given = {}, env, ...options }: StageOptions = {},
+  ): Promise<Stage> {
     const folder = await TemporaryFolder.make('attestry-faults-');
     const { EVENTSTORE_URL, EVENTSTORE_START } = process.env;
     const eventStore =
       EVENTSTORE_URL && EVENTSTORE_START ? await CommandServer.start(EVENTSTORE_START, EVENTSTORE_URL) : undefined;
     // Engines that may be killed, regardless of engines in the environment.
-    const engines = await startClusterEngines(folder.path, { EVENTSTORE_URL });
-    const cluster = await Cluster.start({ folder: folder.path, engines, env: ENVIRONMENT, replicas: REPLICAS });
+    const engines = await startClusterEngines(folder.path, { EVENTSTORE_URL, ...given });
+    const cluster = await Cluster.start({
+      folder: folder.path,
+      engines,
+      env: { ...ENVIRONMENT, ...env },
+      replicas,
+      ...options,
+    });
     const sink = await WebhookSink.start();
     const management = await connectManagement(cluster);
     const tenant = await createTenantUnderTest(cluster, management, 'faults');

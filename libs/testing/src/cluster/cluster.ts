@@ -28,6 +28,10 @@ const REPLICAS: Record<string, number> = {
 
 export interface ClusterOptions {
   env?: Record<string, string>;
+  /** More settings of the processes of a service, or of `migrate`, such as its user in NATS. */
+  envOf?: (service: string) => Record<string, string>;
+  /** Folder of the build that they begin with. Default: this repository. */
+  build?: string;
   /** Default: a fresh temporary folder, removed at the end. */
   folder?: string;
   /** Default: those the environment gives, the others started. */
@@ -95,9 +99,11 @@ export class Cluster implements RunningPlatform {
       options,
     );
     try {
-      await cluster.migrate();
+      await cluster.migrate(options.build);
       const starting = Object.entries({ ...REPLICAS, ...options.replicas }).flatMap(([service, count]) =>
-        Array.from({ length: count }, (_, n) => cluster.add(service, count > 1 ? `${service}-${n + 1}` : service)),
+        Array.from({ length: count }, (_, n) =>
+          cluster.add(service, count > 1 ? `${service}-${n + 1}` : service, options.build),
+        ),
       );
       // All of them have started or have ended before what is there can be stopped.
       for (const outcome of await Promise.allSettled(starting)) if (outcome.status === 'rejected') throw outcome.reason;
@@ -115,7 +121,7 @@ export class Cluster implements RunningPlatform {
   /** Runs one of the platform's commands with the cluster's settings. */
   async command(name: string, words: readonly string[] = [], build = repository): Promise<string> {
     const { stdout } = await run(process.execPath, ['--no-warnings', programOf(name, build), ...words], {
-      env: this.env,
+      env: { ...this.env, ...this.options.envOf?.(name) },
     });
     return stdout;
   }
@@ -126,7 +132,7 @@ export class Cluster implements RunningPlatform {
       name,
       service,
       folder: this.folder,
-      env: this.env,
+      env: { ...this.env, ...this.options.envOf?.(service) },
       ...(build !== undefined && { build }),
       detached: this.options.detached ?? false,
     });
