@@ -872,12 +872,59 @@ else
       }
     });
 
+    it('replaces pods one by one, or all of a service at once where a release does not run beside its predecessor', () => {
+      const strategies = (...words: string[]) =>
+        new Set(
+          ofKind(render([...VARIANTS['production']!, ...words]), 'Deployment').map((it) =>
+            JSON.stringify(it['spec'].strategy),
+          ),
+        );
+      const rolling = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } };
+      expect(strategies()).toEqual(new Set([JSON.stringify(rolling)]));
+      expect(strategies('--set', 'upgrade.strategy=rolling')).toEqual(new Set([JSON.stringify(rolling)]));
+      expect(strategies('--set', 'upgrade.strategy=recreate')).toEqual(new Set([JSON.stringify({ type: 'Recreate' })]));
+      // `helm upgrade --reuse-values` of a release whose chart did not have the value.
+      expect(strategies('--set', 'upgrade=null')).toEqual(new Set([JSON.stringify(rolling)]));
+      expect(refusal(...VARIANTS['production']!, '--set', 'upgrade.strategy=all')).toMatch(/upgrade.strategy/);
+    });
+
+    it('changes nothing but the strategy with it, so that a rollback restores it', () => {
+      const [rolling, recreate] = ['rolling', 'recreate'].map((strategy) =>
+        render([...VARIANTS['everything']!, '--set', `upgrade.strategy=${strategy}`]).map((it) => {
+          if (it.kind !== 'Deployment') return it;
+          const { strategy: _, ...spec } = it['spec'];
+          return { ...it, spec };
+        }),
+      );
+      expect(recreate).toEqual(rolling);
+    });
+
     it('prints the next command', () => {
       const notes = (words: string[]) => helm('install', 'attestry', chart, '--dry-run=client', ...words).stdout;
       expect(notes(VARIANTS['production']!)).toMatch(
         /kubectl .*rollout status[\s\S]*curl https:\/\/auth\.issue\.example\.org\/oauth\/token/,
       );
       expect(notes(VARIANTS['minimal']!)).toContain('The gateway is not reachable from outside the cluster yet');
+    });
+
+    it('says after an upgrade what to wait for, and how to return', () => {
+      const folder = mkdtempSync(join(tmpdir(), 'attestry-chart-'));
+      try {
+        cpSync(chart, folder, { recursive: true });
+        // `helm template` prints no notes.
+        const notes = `{{ include (print $.Template.BasePath "/NOTES.txt") . | quote }}`;
+        const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: attestry-notes }\ndata: { text: ${notes} }\n`;
+        writeFileSync(join(folder, 'templates/notes.yaml'), manifest);
+        const notesOf = (...words: string[]): string =>
+          one(render([...VARIANTS['production']!, ...words], folder), 'ConfigMap', 'notes')['data'].text;
+        const upgraded = notesOf('--is-upgrade');
+        expect(upgraded).toMatch(/rollout status[\s\S]*no call is refused[\s\S]*helm .*rollback attestry/);
+        expect(upgraded).not.toContain('first token');
+        expect(notesOf('--is-upgrade', '--set', 'upgrade.strategy=recreate')).toContain('calls are refused until');
+        expect(notesOf()).not.toContain('rollback');
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
 
     it('accepts the values of the guide, and refers to no key that the guide does not create', () => {
