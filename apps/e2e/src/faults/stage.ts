@@ -58,7 +58,6 @@ export class Stage {
   readonly ledger = new Ledger();
   readonly random: SeededRandom;
   readonly clients: LoadClient[];
-  private readonly folders: TemporaryFolder[] = [];
   private lastUnready = '';
 
   private constructor(
@@ -141,7 +140,7 @@ export class Stage {
     await this.cluster.engines.stop();
     await this.eventStore?.stop();
     await this.sink.close();
-    for (const folder of [this.folder, ...this.folders]) await folder.remove();
+    await this.folder.remove();
   }
 
   /** Engines of this cluster that may be killed, by name. */
@@ -149,11 +148,6 @@ export class Stage {
     const engine = name === 'eventstore' ? this.eventStore : this.cluster.engines[name];
     if (!engine) throw new Error(`${name} was not started here`);
     return engine;
-  }
-
-  /** Processes run from it until the end. */
-  keepUntilClose(folder: TemporaryFolder): void {
-    this.folders.push(folder);
   }
 
   /** The clients work while it lasts. Afterwards every response they got must be true. */

@@ -1,4 +1,4 @@
-import { AckPolicy, DeliverPolicy, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Cluster } from './cluster.js';
 
@@ -17,23 +17,6 @@ export class ClusterFeed {
 
   private get stream(): string {
     return `${this.namespace}_feed`;
-  }
-
-  /** Ids of all messages of a subject, in order, including duplicates. */
-  async ids(subject: string): Promise<string[]> {
-    const { name, num_pending } = await this.manager.consumers.add(this.stream, {
-      filter_subject: `${this.namespace}.feed.${subject}`,
-      ack_policy: AckPolicy.None,
-      deliver_policy: DeliverPolicy.All,
-      mem_storage: true,
-      inactive_threshold: 30_000_000_000,
-    });
-    const found: string[] = [];
-    if (num_pending === 0) return found;
-    const source = await this.manager.jetstream().consumers.get(this.stream, name);
-    for await (const message of await source.fetch({ max_messages: num_pending, expires: 5000 }))
-      found.push(message.headers?.get('Nats-Msg-Id') ?? '');
-    return found;
   }
 
   /** The server's own consumers of a durable consumer of ours: one for the epoch of its holder. */
