@@ -284,7 +284,8 @@ async function eventsPage() {
 
 **Domain events** are stored in streams permanently and belong to one service, whose decisions and
 projections read them. **Integration events** are published by a service for other services on the durable feed. They have a smaller, more
-stable shape, are published from a subscription to the event store, and have the id of the domain event.
+stable shape, are published from a subscription to the event store, and have the id of the domain event. A new type or version of either is
+read one release before it is written ([ADR 0125](../adr/0125-a-release-writes-what-its-predecessor-reads.md)).
 
 Every domain event has the envelope \`{id, type, schemaVersion, data, metadata, chain}\`; the metadata is \`tenantId\`, \`requestId\`,
 \`actor\`, \`operation\`, \`correlationId\`, \`causationId\`, \`traceparent?\`, \`occurredAt\`, \`partitionKey\` and, on the first event of a command, the \`record?\` of the
