@@ -120,7 +120,9 @@ export class Stage {
       cluster,
       sink,
       scene,
-      await openClusterStores(cluster),
+      await openClusterStores({
+        env: { ...cluster.env, ...(options.envOf && asService('management', options.envOf)) },
+      }),
       new ClusterTables(cluster),
       (ledger) => new Verification(cluster, scene, ledger),
       clients,
@@ -234,6 +236,12 @@ export class Stage {
     return pause(this.random.integer(minMs, maxMs));
   }
 }
+
+/** Settings of a participant of the bus. */
+const asService = (service: string, envOf: (service: string) => Record<string, string>): Record<string, string> => ({
+  SERVICE: service,
+  ...envOf(service),
+});
 
 const readiness = async ({ port, isRunning }: ServiceProcess): Promise<string> => {
   if (!isRunning) return 'does not run';

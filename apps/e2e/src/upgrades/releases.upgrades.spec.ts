@@ -52,8 +52,8 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
       build: previous.folder,
       envOf: natsUser,
       engines: { NATS_URL: nats.url },
-      // The namespace of the users, and the user of the stores that the test opens, which use no subject.
-      env: { NATS_NAMESPACE: 'attestry', ...natsUser('management') },
+      // The namespace of the users.
+      env: { NATS_NAMESPACE: 'attestry' },
       replicas: REPLICAS,
     });
     roll = new Roll(stage);

@@ -9,7 +9,7 @@ export type ClusterStores = ProcessEngines &
   Pick<StateEngines, 'events' | 'operationEvents' | 'leases' | 'checkpoints'>;
 
 /** Opens the stores of a cluster, beside its processes. Close them with `close()`. */
-export const openClusterStores = async ({ env }: Cluster): Promise<ClusterStores> =>
+export const openClusterStores = async ({ env }: Pick<Cluster, 'env'>): Promise<ClusterStores> =>
   (await openProcessEngines(
     parseConfig({ ...env, LOG_LEVEL: 'silent' }),
     new Set(['domain', 'operations'] as const),
