@@ -14,6 +14,7 @@ const workers = {
   cluster: '--maxWorkers=2',
   soak: '--maxWorkers=2',
   faults: '--runInBand',
+  upgrades: '--runInBand',
 };
 const jest = (root, project) =>
   run(
