@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { programOf } from '@attestry/testing';
 import { cpuMs, residentMiB, startServer } from './process.mjs';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
@@ -32,7 +33,7 @@ export const startEmbedded = async (root = ROOT) => {
   const { nodeFlags } = await import(pathToFileURL(join(root, 'scripts/node-flags.mjs')));
   const folder = mkdtempSync(join(tmpdir(), 'attestry-bench-'));
   const port = await freePort();
-  const program = join(root, 'apps/platform/dist/main.js');
+  const program = programOf('main', root);
   const server = await startServer([...nodeFlags, program], {
     PORT: String(port),
     DATA_DIR: folder,
