@@ -2,7 +2,7 @@
 // node:crypto alone.
 import { generateKeyPairSync, hash, randomBytes, randomUUID, sign } from 'node:crypto';
 import { FORMAT_CLASSES } from '@attestry/issuance';
-import { jwkThumbprint, pooledBytes } from '@attestry/keys';
+import { pooledBytes } from '@attestry/keys';
 import { base32nopad } from '@scure/base';
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import { encode, rfc8949EncodeOptions, Tagged } from 'cborg';
@@ -169,7 +169,7 @@ const sdJwtByLibraries = () => {
     ...{ iss: ISSUER, iat: secondsOf(signedAt), nbf: secondsOf(signedAt), exp: secondsOf(endsAt), vct },
     ...{ 'vct#integrity': vctIntegrity, cnf: { jwk: { kty, crv, x, y } }, ...CLAIMS },
   };
-  const header = { kid: jwkThumbprint(signer.publicJwk), x5c: signer.certificate.x5c };
+  const header = { x5c: signer.certificate.x5c };
   return sdJwt.issue(payload, { _sd: Object.keys(CLAIMS) }, { header });
 };
 
