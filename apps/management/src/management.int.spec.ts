@@ -278,7 +278,6 @@ describe('tenants of a caller', () => {
     for (const call of [
       service.client.call(deleteTenant, { params }, as('watcher')),
       service.client.call(updateTenant, { params, body: { name: 'mine' } }, as('watcher')),
-      service.client.call(listTenantEvents, { params }, as('watcher')),
       service.client.call(listClients, { params }, as('watcher')),
       service.client.call(createClient, { params, body: { name: 'n', roles: ['issuer'] } }, as('watcher')),
       service.client.call(retrieveClient, { params: { ...params, clientId: own.clientId } }, as('watcher')),
@@ -342,6 +341,21 @@ describe('tenants of a caller', () => {
     expect(await refusal(events('boss'))).toMatchObject({ kind: 'unavailable' });
     expect(await refusal(events('stranger'))).toMatchObject({ kind: 'notFound' });
     expect(await refusal(events('boss', '77777777-7777-4777-8777-777777777777'))).toMatchObject({ kind: 'notFound' });
+  });
+
+  it.each<[Role, string]>([
+    ['auditor', 'unavailable'],
+    ['issuer', 'forbidden'],
+    ['certificate-manager', 'forbidden'],
+  ])('have events that a member with the role %s may or may not read: %s', async (role, kind) => {
+    const { id: tenantId } = await create(`read-by-${role}`);
+    await append(tenant, tenantStream(tenantId), {
+      type: 'MachineMembershipGranted',
+      data: { tenantId, managementClientId: 'reader', roles: [role] },
+    });
+    // Analytics is not served here: who may read gets a 503.
+    const call = service.client.call(listTenantEvents, { params: { tenantId } }, as('reader'));
+    expect(await refusal(call)).toMatchObject({ kind });
   });
 
   it('are deleted once; host, list, clients and tokens end, the subdomain remains claimed', async () => {

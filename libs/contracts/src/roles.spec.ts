@@ -86,7 +86,7 @@ const ROLES_OF_MEMBERS: Record<string, string[]> = {
   'management.retrieve-member': ['admin', 'self'],
   'management.update-membership': ['admin'],
   'management.delete-membership': ['admin', 'self'],
-  'management.list-tenant-events': ['admin'],
+  'management.list-tenant-events': ['admin', 'auditor'],
 };
 
 /** Resources by the roles that may do everything with them, written out independently of the table under test. */

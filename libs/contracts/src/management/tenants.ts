@@ -153,7 +153,7 @@ export const listTenantEvents = defineOperation({
   name: 'management.list-tenant-events',
   summary: 'Retrieve the analytics events of a tenant, newest first',
   http: { method: 'GET', path: '/v1/tenants/:tenantId/events', success: 200, hosts: ['management'] },
-  access: memberWith('tenant:read'),
+  access: memberWith('analytics:read'),
   // Not listed in the tenant's own events, which would grow with every query.
   analytics: { prefix: 'TENANT_EVENT_RETRIEVE_LIST', category: 'tenant' },
   params: TenantParams,
