@@ -750,7 +750,7 @@ describe('tokens', () => {
       'beside another grant',
       { grant_type: 'password' },
       'unsupported_grant_type',
-      `grant_type must be client_credentials; ${ADVICE}`,
+      `grant_type must be client_credentials or urn:ietf:params:oauth:grant-type:token-exchange; ${ADVICE}`,
     ],
     [
       'in the other environment',

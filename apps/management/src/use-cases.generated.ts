@@ -8,6 +8,7 @@ import { DeleteClient } from './clients/delete-client/delete-client.js';
 import { DeleteMembership } from './people/delete-membership/delete-membership.js';
 import { DeleteTenant } from './tenants/delete-tenant/delete-tenant.js';
 import { InviteMember } from './people/invite-member/invite-member.js';
+import { IssueMemberToken } from './tokens/issue-member-token/issue-member-token.js';
 import { IssueToken } from './tokens/issue-token/issue-token.js';
 import { ListClients } from './clients/list-clients/list-clients.js';
 import { ListEnvironments } from './tenants/list-environments/list-environments.js';
@@ -16,6 +17,7 @@ import { ListMembers } from './people/list-members/list-members.js';
 import { ListTenantEvents } from './tenants/list-tenant-events/list-tenant-events.js';
 import { ListTenants } from './tenants/list-tenants/list-tenants.js';
 import { LookUpManagementClient } from './platform/look-up-management-client/look-up-management-client.js';
+import { LookUpMember } from './tenants/look-up-member/look-up-member.js';
 import { LookUpTenant } from './tenants/look-up-tenant/look-up-tenant.js';
 import { LookUpToken } from './tokens/look-up-token/look-up-token.js';
 import { ResendInvitation } from './people/resend-invitation/resend-invitation.js';
@@ -46,7 +48,9 @@ export const useCases = [
   RetrieveClient,
   RotateClientSecret,
   UpdateClient,
+  IssueMemberToken,
   IssueToken,
+  LookUpMember,
   LookUpToken,
   RetrieveTokenKeys,
   RevokeToken,

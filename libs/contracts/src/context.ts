@@ -16,8 +16,8 @@ export interface TenantContext {
 interface CallerOfKind {
   /** Sent without credentials, or with credentials that the operation itself reads. */
   public: { kind: 'public' };
-  /** A client of the tenant, with one of the roles that the operation requires. */
-  roles: { kind: 'client'; clientId: string };
+  /** A client of the tenant or one of its members, with one of the roles that the operation requires. */
+  roles: { kind: 'client'; clientId: string } | { kind: 'user'; userId: string };
   /** A machine client, or a person, on the management API. */
   management: { kind: 'management'; clientId: string } | { kind: 'user'; userId: string };
   /** Presents a code or token of a wallet, checked by the service. */

@@ -10,7 +10,7 @@ export type Api = 'management' | 'auth' | 'tenant' | 'custom-domain' | 'contexts
 export type Access =
   /** No credentials. */
   | { kind: 'public' }
-  /** A tenant client with one of these roles. */
+  /** A client or a member of the tenant with one of these roles. */
   | { kind: 'roles'; permission: Permission; roles: readonly Role[] }
   /** A management client or a user, restricted by {@link userAccess} or {@link MemberAccess}. The service checks it. */
   | ({ kind: 'management' } & Partial<Pick<MemberAccess, 'permission' | 'roles' | 'orSelf'>> & { usersOnly?: true })

@@ -122,7 +122,7 @@ const IDENTITY_RESOURCES: readonly Resource[] = [
 /** Roles that may change it while the tenant's `restrictIdentityRoles` is on. */
 export const IDENTITY_ROLES: readonly Role[] = ISSUER;
 
-/** Whether a client with these roles may; with `restrictIdentityRoles` a tenant takes writes of its identity from fewer roles (ADR 0053). */
+/** Whether a client or a member with these roles may; with `restrictIdentityRoles` a tenant takes writes of its identity from fewer roles (ADR 0053). */
 export const isAllowed = (
   roles: readonly Role[],
   permission: Permission,

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  AppError,
   forbidden,
   invalidToken,
   isAllowed,
+  oauthError,
   unauthenticated,
-  type AppError,
   type Caller,
-  type ClientCaller,
   type Operation,
   type Role,
 } from '@attestry/contracts';
@@ -17,7 +17,7 @@ import { Directory } from '../directory/directory.js';
 import { authUrlOf } from '../interface/host-addresses.js';
 import { isExactJwt } from './is-exact-jwt.js';
 import { reasonOfRefusal } from './reason-of-refusal.js';
-import { TokenVerifier } from './token-verifier.js';
+import { TokenVerifier, type MemberToken } from './token-verifier.js';
 import { UserTokenVerifier } from './user-token-verifier.js';
 
 /**
@@ -36,8 +36,22 @@ const bearerOf = (authorization: string | undefined, issuedAt: string): string =
   return token;
 };
 
-/** A client with its roles at the tenant: they are checked here, and no operation reads them. */
-export type IdentifiedCaller = Exclude<Caller, ClientCaller> | (ClientCaller & { roles: readonly Role[] });
+/** A client or a member with its roles at the tenant: they are checked here, and no operation reads them. */
+export type IdentifiedCaller =
+  | Exclude<Caller, { kind: 'client' }>
+  | ((Extract<Caller, { kind: 'client' }> | Extract<Caller, { kind: 'user' }>) & { roles: readonly Role[] });
+
+/** A person whose access token is exchanged. */
+export interface TokenSubject {
+  userId: string;
+  /** End of the token, milliseconds since the epoch. */
+  expiresAt: number;
+  grantId?: string;
+}
+
+/** RFC 8693 §2.2.2. */
+const unusableSubject = (reason: string, check = 'subject-token'): AppError =>
+  oauthError('invalid_request', reason, { check });
 
 /** Authenticates the caller as the operation requires: 401 or 403. Only for a token that the operator's provider signed the reason is exact. */
 @Injectable()
@@ -68,7 +82,7 @@ export class Authenticate {
   ): Promise<IdentifiedCaller> {
     const { kind } = operation.access;
     if (kind === 'management') return this.managementCaller(authorization, deadline, beforeCheck);
-    if (kind === 'roles') return this.tenantClient(host, authorization, deadline, beforeCheck);
+    if (kind === 'roles') return this.tenantCaller(host, authorization, deadline, beforeCheck);
     throw unauthenticated();
   }
 
@@ -80,9 +94,27 @@ export class Authenticate {
     if (operation.access.kind !== 'roles') return;
     const { permission, roles } = operation.access;
     const entry = host.tenant && (await this.directory.tenantByHost(host.tenant.host, deadline));
-    if (entry && caller.kind === 'client' && isAllowed(caller.roles, permission, entry)) return;
+    if (entry && 'roles' in caller && isAllowed(caller.roles, permission, entry)) return;
     const allowed = entry ? roles.filter((role) => isAllowed([role], permission, entry)) : roles;
-    throw forbidden(`The client needs one of these roles: ${allowed.join(', ')}`);
+    const who = caller.kind === 'user' ? 'member' : 'client';
+    throw forbidden(`The ${who} needs one of these roles: ${allowed.join(', ')}`);
+  }
+
+  /**
+   * The person whose access token is exchanged, checked as {@link caller} checks one of the management API (RFC 8693 §2.1).
+   * @throws AppError 400 `invalid_request`; 503 when the token cannot be checked by the deadline
+   */
+  async subject(token: string, deadline: number, beforeCheck: () => Promise<void>): Promise<TokenSubject> {
+    if (!isExactJwt(token) || !this.userTokens.isOurs(token))
+      throw unusableSubject('subject_token must be an access token of a person for the management API');
+    const verified = await this.userTokens.verify(token, deadline, beforeCheck).catch((error: unknown) => {
+      if (!(error instanceof AppError) || error.kind !== 'unauthenticated') throw error;
+      throw unusableSubject(error.message, error.check);
+    });
+    if (!verified) throw unusableSubject(reasonOfRefusal(token, this.config.peopleAudience, this.clock.now()));
+    const { person, expiresAt, grantId } = verified;
+    const userId = await this.directory.userOf(person, deadline);
+    return { userId, expiresAt, ...(grantId !== undefined && { grantId }) };
   }
 
   /** A machine client with a token of this platform, or a person with one of the operator's provider. */
@@ -93,16 +125,18 @@ export class Authenticate {
   ): Promise<IdentifiedCaller> {
     const bearer = bearerOf(authorization, this.managementUrl);
     if (this.userTokens.isOurs(bearer)) {
-      const person = await this.userTokens.verify(bearer, deadline, beforeCheck);
-      if (!person) throw this.refusalOf(bearer, this.config.peopleAudience);
-      return { kind: 'user', userId: await this.directory.userOf(person, deadline) };
+      const token = await this.userTokens.verify(bearer, deadline, beforeCheck);
+      if (!token) throw this.refusalOf(bearer, this.config.peopleAudience);
+      return { kind: 'user', userId: await this.directory.userOf(token.person, deadline) };
     }
     const token = await this.verified(bearer, this.managementUrl, deadline, beforeCheck);
-    if (!(await this.directory.hasManagementClient(token, deadline))) throw this.refusalOf(bearer, this.managementUrl);
+    if (!('clientId' in token) || !(await this.directory.hasManagementClient(token, deadline)))
+      throw this.refusalOf(bearer, this.managementUrl);
     return { kind: 'management', clientId: token.clientId };
   }
 
-  private async tenantClient(
+  /** A client of the tenant, or a member with an exchanged token. */
+  private async tenantCaller(
     host: ResolvedHost,
     authorization: string | undefined,
     deadline: number,
@@ -112,15 +146,31 @@ export class Authenticate {
     const bearer = bearerOf(authorization, authUrlOf(this.config, tenant.baseUrl));
     const token = await this.verified(bearer, tenant.baseUrl, deadline, beforeCheck);
     // The directory's roles, not the token's: a change counts at once.
-    const roles = await this.directory.rolesOf(tenant.host, token, this.clock.now(), deadline);
+    const roles =
+      'clientId' in token
+        ? await this.directory.rolesOf(tenant.host, token, this.clock.now(), deadline)
+        : await this.rolesOfMember(tenant.id, token, deadline);
     if (!roles) throw this.refusalOf(bearer, tenant.baseUrl);
-    return { kind: 'client', clientId: token.clientId, roles };
+    return 'clientId' in token
+      ? { kind: 'client', clientId: token.clientId, roles }
+      : { kind: 'user', userId: token.userId, roles };
+  }
+
+  /** `undefined` also when the exchanged token was revoked. */
+  private async rolesOfMember(
+    tenantId: string,
+    { userId, grantId }: MemberToken,
+    deadline: number,
+  ): Promise<readonly Role[] | undefined> {
+    if (await this.userTokens.hasEnded(grantId)) return undefined;
+    return this.directory.rolesOfMember(tenantId, userId, deadline);
   }
 
   private async verified(bearer: string, audience: string, deadline: number, beforeCheck?: () => Promise<void>) {
     const token = await this.tokens.verify(bearer, deadline, beforeCheck);
     if (token?.audience !== audience) throw this.refusalOf(bearer, audience);
-    const { tokenId, expiresAt } = token;
+    const { expiresAt } = token;
+    const tokenId = 'clientId' in token ? token.tokenId : undefined;
     if (tokenId !== undefined && (await this.directory.isRevoked(tokenId, expiresAt, this.clock.now(), deadline)))
       throw this.refusalOf(bearer, audience);
     return token;

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload } from 'jose';
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { KeySet, SignInRegistry } from '@attestry/service-kit';
 
 /** The built-in sign-in as an issuer of tokens: it runs in this process, so its keys are read, not fetched. */
@@ -16,7 +16,7 @@ export class BuiltInIssuer {
   }
 
   /** A second use of the code that the token was issued for ends it. */
-  async hasEnded({ grant_id: grantId }: JWTPayload): Promise<boolean> {
-    return typeof grantId === 'string' && (await this.signIns.signIn?.hasEnded(grantId)) === true;
+  async hasEnded(grantId: string): Promise<boolean> {
+    return (await this.signIns.signIn?.hasEnded(grantId)) === true;
   }
 }

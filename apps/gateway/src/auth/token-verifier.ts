@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { createLocalJWKSet, errors, jwtVerify, type JWTPayload, type JSONWebKeySet } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { retrieveTokenKeys, type PlatformContext } from '@attestry/contracts';
+import { isUuid, retrieveTokenKeys, type PlatformContext } from '@attestry/contracts';
 import type { Clock } from '@attestry/event-store';
 import { CLOCK, LOGGER, PlatformConfig, ServiceClient, type Logger } from '@attestry/service-kit';
 import { newRequestId } from '../request/request-id.js';
 
+/** A token of a client of the tenant or of the management API. */
 export interface ClientToken {
   clientId: string;
   audience: string;
@@ -18,6 +19,18 @@ export interface ClientToken {
   secretId?: string;
 }
 
+/** A token of a member of a tenant, from an exchange (ADR 0127). It has no `client_id`, so that no release takes it for one of a client. */
+export interface MemberToken {
+  userId: string;
+  audience: string;
+  issuer: string;
+  expiresAt: number;
+  /** Of the exchanged token, if the built-in sign-in issued it. */
+  grantId?: string;
+}
+
+export type VerifiedToken = ClientToken | MemberToken;
+
 /** An unknown key id causes the key set to be fetched again, but not more often than this. */
 const REFETCH_MS = 1000;
 /** A key set older than this is fetched again while it is used, so that a retired key is dropped, milliseconds. */
@@ -28,12 +41,12 @@ const BELIEVED_MS = 15 * 60_000;
 const REMEMBERED_MS = 5 * 60_000;
 
 /**
- * Verifies client access tokens (RFC 7519, RFC 9068): signature, type, issuer, expiry. A token that was verified is
+ * Verifies access tokens of clients and members (RFC 7519, RFC 9068): signature, type, issuer, expiry. A token that was verified is
  * remembered for some minutes, so that its signature is not checked with each call.
  */
 @Injectable()
 export class TokenVerifier {
-  private readonly verified = new LRUCache<string, { token: ClientToken; until: number }>({ max: 20_000 });
+  private readonly verified = new LRUCache<string, { token: VerifiedToken; until: number }>({ max: 20_000 });
   private readonly issuers: string[];
   private keys: ReturnType<typeof createLocalJWKSet> | undefined;
   private fetchedAt = -Infinity;
@@ -55,29 +68,21 @@ export class TokenVerifier {
    * @param deadline of the call that brought it, milliseconds since the epoch
    * @param beforeCheck awaited where the token is not remembered as verified
    */
-  async verify(token: string, deadline: number, beforeCheck?: () => Promise<void>): Promise<ClientToken | undefined> {
+  async verify(token: string, deadline: number, beforeCheck?: () => Promise<void>): Promise<VerifiedToken | undefined> {
     const now = this.clock.now().getTime();
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.verified.get(key);
     if (known && now < known.until) return known.token;
     await beforeCheck?.();
-    const payload = await this.checkClientToken(token, now, deadline);
+    const payload = await this.checkToken(token, now, deadline);
     if (!payload) return undefined;
-    const { client_id: clientId, secret_id: secretId, aud, iss, exp, jti } = payload;
-    if (typeof clientId !== 'string' || typeof aud !== 'string' || !iss || !exp) return undefined;
-    const verified: ClientToken = {
-      clientId,
-      audience: aud,
-      issuer: iss,
-      expiresAt: exp * 1000,
-      ...(jti !== undefined && { tokenId: jti }),
-      ...(typeof secretId === 'string' && { secretId }),
-    };
+    const verified = tokenOf(payload);
+    if (!verified) return undefined;
     this.verified.set(key, { token: verified, until: Math.min(verified.expiresAt, now + REMEMBERED_MS) });
     return verified;
   }
 
-  private async checkClientToken(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
+  private async checkToken(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {
     for (const fresh of [false, true]) {
       const age = now - this.fetchedAt;
       if (fresh && age < REFETCH_MS) return undefined;
@@ -122,3 +127,18 @@ export class TokenVerifier {
     return this.fetching;
   }
 }
+
+const tokenOf = (payload: JWTPayload): VerifiedToken | undefined => {
+  const { client_id: clientId, secret_id: secretId, grant_id: grantId, aud, iss, exp, jti, sub } = payload;
+  if (typeof aud !== 'string' || !iss || !exp) return undefined;
+  const common = { audience: aud, issuer: iss, expiresAt: exp * 1000 };
+  if (clientId === undefined && isUuid(sub))
+    return { userId: sub, ...common, ...(typeof grantId === 'string' && { grantId }) };
+  if (typeof clientId !== 'string') return undefined;
+  return {
+    clientId,
+    ...common,
+    ...(jti !== undefined && { tokenId: jti }),
+    ...(typeof secretId === 'string' && { secretId }),
+  };
+};

@@ -96,13 +96,17 @@ describe('access tokens of the OpenID provider', () => {
       emailVerified: true,
       name: 'Ada',
     };
-    expect(await verifier.verify(token, deadline())).toEqual(person);
-    expect(await verifier.verify(token, deadline())).toEqual(person);
+    const expiresAt = (seconds() + 300) * 1000;
+    expect(await verifier.verify(token, deadline())).toEqual({ person, expiresAt });
+    expect(await verifier.verify(token, deadline())).toEqual({ person, expiresAt });
     expect(calls).toEqual(['/.well-known/openid-configuration', '/jwks']);
     const several = await sign(claims({ aud: ['https://else.example', AUDIENCE], email_verified: 'true' }));
-    expect(await verifier.verify(several, deadline())).toEqual({ issuer, subject: 'ada', emailVerified: false });
+    expect(await verifier.verify(several, deadline())).toEqual({
+      person: { issuer, subject: 'ada', emailVerified: false },
+      expiresAt,
+    });
     const prefixed = await sign(claims(), { typ: 'application/at+jwt' });
-    expect(await verifier.verify(prefixed, deadline())).toMatchObject({ subject: 'ada' });
+    expect(await verifier.verify(prefixed, deadline())).toMatchObject({ person: { subject: 'ada' } });
   });
 
   it('of other issuers are ignored', async () => {
@@ -182,7 +186,7 @@ describe('access tokens of the OpenID provider', () => {
     ['azp alone', { client_id: undefined, azp: 'portal' }],
     ['client_id and azp', { azp: 'portal' }],
   ])('name their client by %s [T765]', async (_what, over) => {
-    expect(await verifier.verify(await sign(claims(over)), deadline())).toMatchObject({ subject: 'ada' });
+    expect(await verifier.verify(await sign(claims(over)), deadline())).toMatchObject({ person: { subject: 'ada' } });
   });
 
   it('are refused without a reason where the signature is not one of the provider [T765]', async () => {
@@ -193,10 +197,10 @@ describe('access tokens of the OpenID provider', () => {
   it('without a required claim need another sign-in (RFC 9470) [T766]', async () => {
     const strict = verifierWith({ acr: ['2', 'gold'], amr: ['mfa', 'hwk'], level: [{ a: 1, b: [2] }] });
     const good = { acr: 'gold', amr: ['pwd', 'mfa'], level: { b: [2], a: 1 } };
-    expect(await strict.verify(await sign(claims(good)), deadline())).toMatchObject({ subject: 'ada' });
+    expect(await strict.verify(await sign(claims(good)), deadline())).toMatchObject({ person: { subject: 'ada' } });
     expect(
       await strict.verify(await sign(claims({ ...good, level: [0, { a: 1, b: [2] }] })), deadline()),
-    ).toMatchObject({ subject: 'ada' });
+    ).toMatchObject({ person: { subject: 'ada' } });
     const prefix = 'Bearer error="insufficient_user_authentication", error_description=';
     const acr = 'The claim acr of the access token must be one of these: 2, gold';
     for (const over of [{ acr: '1' }, { acr: undefined }, { acr: 2 }, { acr: null }, { acr: '2 gold' }])

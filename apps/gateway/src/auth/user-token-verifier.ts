@@ -24,8 +24,17 @@ import { OidcIssuer } from './oidc-issuer.js';
 interface TokenIssuer {
   readonly issuer: string;
   keySet(now: number, deadline: number, fresh?: boolean): Promise<KeySet>;
-  /** Whether a token with these claims was revoked before it expires; for an issuer that can be queried at each call. */
-  hasEnded?(claims: JWTPayload): Promise<boolean>;
+  /** Whether the tokens of a grant were revoked before they expire; for an issuer that can be queried at each call. */
+  hasEnded?(grantId: string): Promise<boolean>;
+}
+
+/** A token of a person that was verified. */
+export interface VerifiedUserToken {
+  person: PersonOfIssuer;
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+  /** The grant of the built-in sign-in that it was issued for. */
+  grantId?: string;
 }
 
 /** A verified token is accepted without checking the keys again for at most this long, milliseconds. */
@@ -39,9 +48,7 @@ const isClaim = (value: unknown): value is string => typeof value === 'string' &
 /** Verifies access tokens of people: those of the operator's OpenID provider, or else of the built-in sign-in (RFC 9068 §4). */
 @Injectable()
 export class UserTokenVerifier {
-  private readonly verified = new LRUCache<string, { token: PersonOfIssuer; payload: JWTPayload; until: number }>({
-    max: 20_000,
-  });
+  private readonly verified = new LRUCache<string, { token: VerifiedUserToken; until: number }>({ max: 20_000 });
   private readonly provider: TokenIssuer | undefined;
   private readonly audience: string;
   private readonly requiredClaims: RequiredClaims;
@@ -82,30 +89,35 @@ export class UserTokenVerifier {
     token: string,
     deadline: number,
     beforeCheck?: () => Promise<void>,
-  ): Promise<PersonOfIssuer | undefined> {
+  ): Promise<VerifiedUserToken | undefined> {
     const now = this.clock.now().getTime();
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.verified.get(key);
-    if (known && known.until > now) return (await this.hasEnded(known.payload)) ? undefined : known.token;
+    if (known && known.until > now) return (await this.hasEnded(known.token.grantId)) ? undefined : known.token;
     await beforeCheck?.();
     const payload = await this.verifyToken(token, now, deadline);
     if (!payload) return undefined;
     const claims = checkUserToken(payload, this.requiredClaims);
-    if (await this.hasEnded(claims)) return undefined;
-    const { email, name } = claims;
-    const user: PersonOfIssuer = {
-      issuer: claims.iss,
-      subject: claims.sub,
-      emailVerified: claims['email_verified'] === true,
-      ...(isClaim(email) && { email }),
-      ...(isClaim(name) && { name }),
+    const { email, name, grant_id: grantId } = claims;
+    const verified: VerifiedUserToken = {
+      person: {
+        issuer: claims.iss,
+        subject: claims.sub,
+        emailVerified: claims['email_verified'] === true,
+        ...(isClaim(email) && { email }),
+        ...(isClaim(name) && { name }),
+      },
+      expiresAt: claims.exp * 1000,
+      ...(typeof grantId === 'string' && { grantId }),
     };
-    this.verified.set(key, { token: user, payload: claims, until: Math.min(claims.exp * 1000, now + REMEMBER_MS) });
-    return user;
+    if (await this.hasEnded(verified.grantId)) return undefined;
+    this.verified.set(key, { token: verified, until: Math.min(verified.expiresAt, now + REMEMBER_MS) });
+    return verified;
   }
 
-  private async hasEnded(payload: JWTPayload): Promise<boolean> {
-    return (await this.provider!.hasEnded?.(payload)) ?? false;
+  /** Whether the tokens of a grant of the built-in sign-in were revoked. */
+  async hasEnded(grantId: string | undefined): Promise<boolean> {
+    return grantId !== undefined && (await this.provider?.hasEnded?.(grantId)) === true;
   }
 
   private async verifyToken(token: string, now: number, deadline: number): Promise<JWTPayload | undefined> {

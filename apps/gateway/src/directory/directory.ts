@@ -4,6 +4,7 @@ import {
   admitUser,
   lookUpCustomDomain,
   lookUpManagementClient,
+  lookUpMember,
   lookUpTenant,
   lookUpToken,
   tokenRevoked,
@@ -12,6 +13,7 @@ import {
   type DirectoryAnswer,
   type DirectorySecret,
   type DirectoryTenant,
+  type MemberAnswer,
   type Role,
   type TenantContext,
 } from '@attestry/contracts';
@@ -60,6 +62,8 @@ const MAX_ENTRIES = 50_000;
 const UNKNOWN_MS = 1000;
 const MANAGEMENT_CLIENT_MS = 1000;
 const USER_MS = 1000;
+/** Roles of a member are looked up again after this long: half of the time within which a change must count. */
+const MEMBER_MS = 500;
 
 /**
  * Hosts, tenants, clients and revoked tokens, cached in memory (ADR 0056). A miss queries management; an ending comes over the feed and
@@ -83,7 +87,10 @@ export class Directory implements OnApplicationBootstrap {
   /** By token id, whether it was revoked; each as long as the token lives. */
   private readonly revocations = new LRUCache<string, boolean>({ max: MAX_ENTRIES });
   private readonly users = new LRUCache<string, string>({ max: 10_000, ttl: USER_MS });
+  /** By tenant and user; the roles are absent for a user who is no member. */
+  private readonly members = new LRUCache<string, MemberAnswer & { until: number }>({ max: 10_000 });
   private readonly pending = new Map<string, Promise<DirectoryEntry | undefined>>();
+  private readonly pendingMembers = new Map<string, Promise<MemberAnswer>>();
   private readonly pendingDomains = new Map<string, Promise<TenantContext | undefined>>();
   /** Incremented with every change received; a response requested before a change is not cached. */
   private generation = 0;
@@ -192,6 +199,22 @@ export class Directory implements OnApplicationBootstrap {
     const { userId } = await this.services.call(admitUser, { body: person }, lookUp(deadline));
     this.users.set(key, userId);
     return userId;
+  }
+
+  /** Roles of a tenant's member; `undefined` for a user who is none, or whose tenant has ended. */
+  async rolesOfMember(tenantId: string, userId: string, deadline: number): Promise<readonly Role[] | undefined> {
+    const key = `${tenantId} ${userId}`;
+    const known = this.members.get(key);
+    if (known && Date.now() < known.until) return known.roles;
+    return (await shareLookUp(this.pendingMembers, key, () => this.lookUpRoles(key, tenantId, userId, deadline))).roles;
+  }
+
+  private async lookUpRoles(key: string, tenantId: string, userId: string, deadline: number): Promise<MemberAnswer> {
+    // From the question on: what is answered may have changed since then.
+    const until = Date.now() + MEMBER_MS;
+    const answer = await this.services.call(lookUpMember, { body: { tenantId, userId } }, lookUp(deadline));
+    this.members.set(key, { ...answer, until });
+    return answer;
   }
 
   private async lookUpHost(host: string, deadline: number): Promise<DirectoryEntry | undefined> {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BegunRecord, OperationContext, OperationRequest } from '@attestry/contracts';
 import type { FoundDocument } from '../documents/public-documents.js';
-import type { IdentifiedCaller } from '../auth/authenticate.js';
+import type { IdentifiedCaller, TokenSubject } from '../auth/authenticate.js';
 import type { ResolvedHost } from '../request/hosts.js';
 import type { ObservedRequest } from '../request/observe-requests.js';
 import type { RateState } from '../request/rate-limits.js';
@@ -69,8 +69,10 @@ export interface Exchange extends Readonly<Received>, Omit<Call, 'plan' | 'conte
   body?: { value: unknown };
   /** Unknown members were dropped because the request prefers it (RFC 7240). */
   isLenient?: boolean;
-  /** Client id in the body of a token call. */
+  /** Client id in the body of a token call; `user:` and the id of the person in a token exchange. */
   tokenClientId?: string;
+  /** Of a token exchange. */
+  subject?: TokenSubject & { audience: string };
   /** Instead of `result`, where the service returned a public document. */
   document?: FoundDocument;
   answer?: Answer;

@@ -22,10 +22,13 @@ describe('the context of a call', () => {
     expect(exchange.context.publicUrl).toBe(`https://${HOST}`);
   });
 
-  it('has no roles of the client, because they were checked before', () => {
-    const exchange = exchangeOf({}, {}, { caller: { kind: 'client', clientId: 'c', roles: ['admin'] } });
+  it.each([
+    [{ kind: 'client', clientId: 'c' }],
+    [{ kind: 'user', userId: 'u' }],
+  ] as const)('has no roles of the caller, because they were checked before: %j', (caller) => {
+    const exchange = exchangeOf({}, {}, { caller: { ...caller, roles: ['admin'] } });
     openContext(exchange);
-    expect(exchange.context.caller).toEqual({ kind: 'client', clientId: 'c' });
+    expect(exchange.context.caller).toEqual(caller);
   });
 
   it('has the idempotency key of operations that accept one', () => {

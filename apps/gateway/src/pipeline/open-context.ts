@@ -1,3 +1,5 @@
+import type { Caller } from '@attestry/contracts';
+import type { IdentifiedCaller } from '../auth/authenticate.js';
 import type { Identified } from './exchange.js';
 
 /** The operation's context beside its request. From here on the request is admitted: its body is read. */
@@ -8,7 +10,7 @@ export const openContext = (exchange: Identified): void => {
   const key = idempotent && request.headers['idempotency-key'];
   exchange.context = {
     ...(host.tenant && { tenant: host.tenant }),
-    caller: caller.kind === 'client' ? { kind: caller.kind, clientId: caller.clientId } : caller,
+    caller: withoutRoles(caller),
     requestId,
     operation: name,
     deadline,
@@ -16,4 +18,9 @@ export const openContext = (exchange: Identified): void => {
     ...(publicUrl && { publicUrl: host.publicUrl }),
     ...(key !== undefined && { idempotencyKey: String(key) }),
   };
+};
+
+const withoutRoles = (caller: IdentifiedCaller): Caller => {
+  if (caller.kind === 'client') return { kind: caller.kind, clientId: caller.clientId };
+  return caller.kind === 'user' ? { kind: caller.kind, userId: caller.userId } : caller;
 };

@@ -18,6 +18,7 @@ const management = { api: 'management' as const, publicUrl: 'https://m.example' 
 describe('a call with credentials in flight', () => {
   it.each([
     ['tenant', {}, CLIENT, 't1'],
+    ['members, whose share is not that of its clients', {}, { kind: 'user', userId: 'u', roles: [] }, 'members:t1'],
     ['management client', { host: management }, { kind: 'management', clientId: 'm' }, 'm'],
     ['user', { host: management }, { kind: 'user', userId: 'u' }, 'user:u'],
   ] as [string, object, IdentifiedCaller, string][])('is one of its %s', (_, known, caller, key) => {

@@ -1,4 +1,4 @@
-import { isRecordedByGateway, listTenantEvents, type Operation } from '@attestry/contracts';
+import { isRecordedByGateway, issueToken, listTenantEvents, type Operation } from '@attestry/contracts';
 import { authorizeMembers } from './authorize-members.js';
 import { authorize } from './authorize.js';
 import { beginRecord } from './begin-record.js';
@@ -12,6 +12,8 @@ import { countTokenCall } from './count-token-call.js';
 import { findRoute } from './find-route.js';
 import { flushRecords } from './flush-records.js';
 import { identifyCaller } from './identify-caller.js';
+import { identifySubject } from './identify-subject.js';
+import { issueTokenCall } from './issue-token-call.js';
 import { limitAddress } from './limit-address.js';
 import { limitCaller } from './limit-caller.js';
 import { limitInFlight } from './limit-in-flight.js';
@@ -28,6 +30,7 @@ import type { Step, StepOfOperation } from './step.js';
 import { streamList } from './stream-list.js';
 
 const isTokenCall = ({ rate }: Operation): boolean => rate === 'client-token';
+const issuesTokens = ({ name }: Operation): boolean => name === issueToken.name;
 const isLimitedByAddress = ({ rate }: Operation): boolean => rate === 'public' || rate === 'wallet' || rate === 'push';
 const isLimitedByCaller = ({ rate }: Operation): boolean => rate === 'api';
 const hasCredentials = ({ access: { kind } }: Operation): boolean => kind !== 'public' && kind !== 'holder';
@@ -39,7 +42,8 @@ const isCall = (operation: Operation): boolean => !isStream(operation);
 const isPlainCall = (operation: Operation): boolean => isCall(operation) && !isDocument(operation);
 const isList = (operation: Operation): boolean => hasCredentials(operation) && Array.isArray(operation.response);
 const isListCall = (operation: Operation): boolean => isPlainCall(operation) && isList(operation);
-const isOtherCall = (operation: Operation): boolean => isPlainCall(operation) && !isList(operation);
+const isOtherCall = (operation: Operation): boolean =>
+  isPlainCall(operation) && !isList(operation) && !issuesTokens(operation);
 const isRecordedCall = (operation: Operation): boolean => isCall(operation) && isRecordedByGateway(operation);
 const readsRecords = (operation: Operation): boolean =>
   operation.service === 'analytics' || operation.name === listTenantEvents.name;
@@ -78,11 +82,13 @@ export const STEPS = {
   /** Steps of the operation after the body was read. */
   afterBody: [
     { step: limitTokenCalls, when: isTokenCall }, // token calls of the client id in the body
+    { step: identifySubject, when: issuesTokens }, // subject token of a token exchange → person
     { step: beginRecord, when: isRecordedCall }, // its record goes with the call; FAIL is recorded where a later step throws
     { step: checkShape, when: isCall }, // body and query → request in the declared shape
     { step: authorizeMembers, when: hasMemberAccess }, // a role for members that need another permission
     { step: flushRecords, when: readsRecords }, // the list has the calls before it
     { step: callService, when: isOtherCall }, // request → result of the service
+    { step: issueTokenCall, when: issuesTokens }, // the same, for a client or for the person of a token exchange
     { step: callList, when: isListCall }, // the same, when it is the turn of the tenant's list
     { step: callDocument, when: isDocument }, // request → public document, whose bytes are kept
     { step: recordSuccess, when: isRecordedCall }, // SUCCESS of a query, and what completes the record of a command

@@ -31,6 +31,8 @@ describe('the caller that a request names', () => {
     expect(believed(issueToken, 'gateway', { kind: 'public' })).toBe(true);
     expect(believed(listTenants, 'gateway', { kind: 'management', clientId: 'm' })).toBe(true);
     expect(believed(listTenants, 'gateway', { kind: 'user', userId: 'u' })).toBe(true);
+    // A member of the tenant.
+    expect(believed(createDid, 'gateway', { kind: 'user', userId: 'u' })).toBe(true);
     expect(believed(issueCredential, 'gateway', { kind: 'holder' })).toBe(true);
     expect(believed(lookUpTenant, 'gateway', service('gateway'))).toBe(true);
   });
@@ -42,7 +44,8 @@ describe('the caller that a request names', () => {
       expect(believed(operation, 'gateway', client)).toBe(false);
     for (const operation of [createDid, issueCredential, listTenants])
       expect(believed(operation, 'gateway', { kind: 'public' })).toBe(false);
-    expect(believed(createDid, 'gateway', { kind: 'user', userId: 'u' })).toBe(false);
+    for (const operation of [issueToken, issueCredential, lookUpTenant])
+      expect(believed(operation, 'gateway', { kind: 'user', userId: 'u' })).toBe(false);
   });
 
   it('is refused as a client where the operation is for users', () => {

@@ -9,13 +9,14 @@ import {
 } from '@attestry/contracts';
 
 /** The access of operations that a caller of this kind may call. */
-const ACCESS_OF: Record<Caller['kind'], Access['kind']> = {
-  public: 'public',
-  client: 'roles',
-  management: 'management',
-  user: 'management',
-  holder: 'holder',
-  service: 'internal',
+const ACCESS_OF: Record<Caller['kind'], readonly Access['kind'][]> = {
+  public: ['public'],
+  client: ['roles'],
+  management: ['management'],
+  // On the management API, and as a member on that of a tenant.
+  user: ['management', 'roles'],
+  holder: ['holder'],
+  service: ['internal'],
 };
 
 /**
@@ -26,7 +27,7 @@ const ACCESS_OF: Record<Caller['kind'], Access['kind']> = {
  */
 export const checkCaller = (operation: Operation, { caller }: Pick<OperationContext, 'caller'>, from: string): void => {
   const callers: readonly string[] = callersOf(operation);
-  const isForeign = ACCESS_OF[caller.kind] !== operation.access.kind;
+  const isForeign = !ACCESS_OF[caller.kind]?.includes(operation.access.kind);
   if (isForeign || !callers.includes(from) || (caller.kind === 'service' && caller.service !== from))
     throw new AppError('forbidden', 'Forbidden', {
       check: 'check-caller',

@@ -1,4 +1,4 @@
-import { oauthError } from '@attestry/contracts';
+import { oauthError, TOKEN_EXCHANGE } from '@attestry/contracts';
 
 /** A client credentials request (RFC 6749 §4.4.2) with the client's credentials in the body (§2.3.1). */
 export interface ClientCredentialsRequest {
@@ -27,7 +27,7 @@ export const parseTokenRequest = (body: object): ClientCredentialsRequest => {
   const malformed = [...MEMBERS, 'audience'].filter((it) => !lacks(it) && typeof given[it] !== 'string');
   if (malformed.length) throw oauthError('invalid_request', `Must be a string: ${malformed.join(', ')}`);
   if (given['grant_type'] !== 'client_credentials')
-    throw oauthError('unsupported_grant_type', 'grant_type must be client_credentials');
+    throw oauthError('unsupported_grant_type', `grant_type must be client_credentials or ${TOKEN_EXCHANGE}`);
   return {
     clientId: given['client_id'] as string,
     clientSecret: given['client_secret'] as string,
