@@ -73,6 +73,22 @@ describe('the verifier of tokens', () => {
     });
   });
 
+  it('returns the person of a token that has no client, with the grant of the exchanged token', async () => {
+    const member = { client_id: undefined, sub: '11111111-1111-4111-8111-111111111111' };
+    const expected = {
+      userId: member.sub,
+      audience: 'https://acme.example',
+      issuer: ISSUER,
+      expiresAt: (Math.floor(clock.time / 1000) + 60) * 1000,
+    };
+    expect(await verify(await sign(one, 60, member))).toEqual(expected);
+    expect(await verify(await sign(one, 60, { ...member, grant_id: 'g' }))).toEqual({ ...expected, grantId: 'g' });
+    // With a client it is the client's, whatever its subject; without a subject of a person it is nobody's.
+    expect(await verify(await sign(one, 60, { sub: member.sub }))).toMatchObject({ clientId: 'client' });
+    for (const over of [{ client_id: undefined }, { ...member, sub: 'client' }, { ...member, client_id: 7 }])
+      expect(await verify(await sign(one, 60, over))).toBeUndefined();
+  });
+
   it('verifies with a new key from its first token, and with the previous key until its tokens expire', async () => {
     const before = await sign(one);
     expect(await verify(before)).toBeDefined();

@@ -1,11 +1,14 @@
+import { jest } from '@jest/globals';
 import {
   clientSecretRotated,
   lookUpManagementClient,
+  lookUpMember,
   lookUpTenant,
   lookUpToken,
   tokenRevoked,
   type DirectorySecret,
   type Operation,
+  type Role,
 } from '@attestry/contracts';
 import type { PlatformConfig, Reactions, ServiceClient } from '@attestry/service-kit';
 import { waitUntil } from '@attestry/testing';
@@ -21,6 +24,7 @@ const LIVES_UNTIL = Date.now() + 3_600_000;
 let ended: { tenantId: string; isPurged: boolean } | undefined;
 let secrets: DirectorySecret[] | undefined;
 let managementSecret: string | undefined;
+let member: Role[] | undefined;
 let revoked: Set<string>;
 let calls: string[];
 let answering: (operation: string) => Promise<void>;
@@ -32,6 +36,7 @@ beforeEach(() => {
   ended = undefined;
   secrets = [{ id: 's1' }];
   managementSecret = 'm1';
+  member = ['issuer'];
   revoked = new Set();
   calls = [];
   answering = async () => undefined;
@@ -49,6 +54,7 @@ beforeEach(() => {
             },
           },
     [lookUpManagementClient.name]: () => ({ exists: true, ...(managementSecret && { secretId: managementSecret }) }),
+    [lookUpMember.name]: () => (member ? { roles: member } : {}),
     [lookUpToken.name]: ({ tokenId }) => ({ isRevoked: revoked.has(tokenId!) }),
   };
   const services = {
@@ -93,6 +99,41 @@ describe('a deleted tenant', () => {
     await look();
     await look();
     expect(callsOf(lookUpTenant)).toBe(before + 2);
+  });
+});
+
+describe('the roles of a member', () => {
+  beforeEach(() => jest.useFakeTimers({ now: NOW, doNotFake: ['nextTick', 'setImmediate', 'setTimeout'] }));
+  afterEach(() => jest.useRealTimers());
+  const roles = (userId = 'u', tenantId = 't') => directory.rolesOfMember(tenantId, userId, deadline);
+
+  it('are looked up once in half a second, whether or not there are any', async () => {
+    for (let n = 0; n < 3; n++) expect(await roles()).toEqual(['issuer']);
+    member = undefined;
+    jest.advanceTimersByTime(499);
+    expect(await roles()).toEqual(['issuer']);
+    expect(callsOf(lookUpMember)).toBe(1);
+    jest.advanceTimersByTime(1);
+    for (let n = 0; n < 3; n++) expect(await roles()).toBeUndefined();
+    expect(callsOf(lookUpMember)).toBe(2);
+  });
+
+  it('are as old as the question, not as the answer', async () => {
+    answering = async () => void jest.advanceTimersByTime(500);
+    for (let n = 0; n < 2; n++) await roles();
+    expect(callsOf(lookUpMember)).toBe(2);
+  });
+
+  it('are those of the tenant and the person, and of concurrent calls looked up once', async () => {
+    await Promise.all([roles(), roles(), roles('v'), roles('u', 't2')]);
+    expect(callsOf(lookUpMember)).toBe(3);
+  });
+
+  it('are looked up again after a failure', async () => {
+    answering = () => Promise.reject(new Error('management is away'));
+    await expect(roles()).rejects.toThrow('management is away');
+    answering = async () => undefined;
+    expect(await roles()).toEqual(['issuer']);
   });
 });
 

@@ -1,3 +1,4 @@
+import { TOKEN_EXCHANGE } from '@attestry/contracts';
 import { errorOf, EXCEEDED, exchangeOf, rate, ratesOf } from './exchange.spec-fixture.js';
 import { limitTokenCalls } from './limit-token-calls.js';
 import { readBody } from './read-body.js';
@@ -39,6 +40,13 @@ describe('token calls of a client id', () => {
   it.each(['{}', '{"client_id":7}', 'null', '[]'])('have no limit when the body has no client id: %s', async (text) => {
     const { rates, calls } = ratesOf();
     const exchange = post(text);
+    await limitTokenCalls(exchange, { rates });
+    expect([exchange.tokenClientId, calls]).toEqual([undefined, []]);
+  });
+
+  it('are not read for a token exchange, which is counted for its person', async () => {
+    const { rates, calls } = ratesOf(EXCEEDED);
+    const exchange = post(JSON.stringify({ client_id: 'c', grant_type: TOKEN_EXCHANGE }));
     await limitTokenCalls(exchange, { rates });
     expect([exchange.tokenClientId, calls]).toEqual([undefined, []]);
   });

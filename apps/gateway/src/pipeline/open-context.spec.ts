@@ -22,14 +22,14 @@ describe('the context of a call', () => {
     expect(exchange.context.publicUrl).toBe(`https://${HOST}`);
   });
 
-  it.each([
-    [{ kind: 'client', clientId: 'c' }],
-    [{ kind: 'user', userId: 'u' }],
-  ] as const)('has no roles of the caller, because they were checked before: %j', (caller) => {
-    const exchange = exchangeOf({}, {}, { caller: { ...caller, roles: ['admin'] } });
-    openContext(exchange);
-    expect(exchange.context.caller).toEqual(caller);
-  });
+  it.each([[{ kind: 'client', clientId: 'c' }], [{ kind: 'user', userId: 'u' }]] as const)(
+    'has no roles of the caller, because they were checked before: %j',
+    (caller) => {
+      const exchange = exchangeOf({}, {}, { caller: { ...caller, roles: ['admin'] } });
+      openContext(exchange);
+      expect(exchange.context.caller).toEqual(caller);
+    },
+  );
 
   it('has the idempotency key of operations that accept one', () => {
     const exchange = exchangeOf({ headers }, { idempotent: true });

@@ -118,7 +118,7 @@ export const openApiDocument = (
           description:
             name === 'management'
               ? 'Access token of a management client (from `POST /oauth/token`) or of a user (from the OpenID provider). Where an operation has `x-roles`, the caller must be a member of the tenant with one of them.'
-              : 'Access token of a client of the tenant, from `POST /oauth/token` at the authorization host. The client needs one of the roles in `x-roles` of the operation.',
+              : 'Access token of a client of the tenant, or of a member by token exchange, from `POST /oauth/token` at the authorization host. The client or member needs one of the roles in `x-roles` of the operation.',
           'x-role-permissions': Object.fromEntries(ROLES.map((role) => [role, [...PERMISSIONS[role]]])),
         },
         ...(own.some(isTokenCall) && {
