@@ -3,7 +3,7 @@ import { ACCESS_TOKEN_TYPE, issueMemberToken, type TokenResponse } from '@attest
 import type { Clock, Ids } from '@attestry/event-store';
 import { CLOCK, IDS, Operation, PlatformConfig, type RequestOf } from '@attestry/service-kit';
 import { TenantDirectory, type TenantEntry } from '../../tenants/directory/tenant-directory.js';
-import { tokenAudience } from '../issue-token/token-audience.js';
+import { tokenAudience } from '../token-audience/token-audience.js';
 import { TokenKeys } from '../token-keys/token-keys.js';
 import { memberTokenSeconds } from './member-token.js';
 

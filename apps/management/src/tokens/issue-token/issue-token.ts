@@ -14,7 +14,12 @@ import {
 } from '../../platform/management-client/management-client.state.js';
 import { liveSecrets } from '../../tenants/tenant/tenant.decisions.js';
 import { TokenKeys } from '../token-keys/token-keys.js';
-import { tokenAudience, withAudienceAdvice, type PlatformHosts, type TokenAudience } from './token-audience.js';
+import {
+  tokenAudience,
+  withAudienceAdvice,
+  type PlatformHosts,
+  type TokenAudience,
+} from '../token-audience/token-audience.js';
 import { isMissing, parseTokenRequest } from './token-request.js';
 
 /** A client that may get a token, and the token's claims about it. */
