@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
+import { addressesOf, FILE_OPTION, fileOf, keepSignIn, withExchangedToken } from '../cli/kept-sign-in.mjs';
 import { send } from '../cli/send.mjs';
 
 const WAIT_MS = 15 * 60_000;
@@ -9,7 +10,7 @@ const WAIT_MS = 15 * 60_000;
 export default {
   group: 'Operate',
   description:
-    'sign in at the built-in sign-in or your OpenID provider and print an access token for the management API',
+    'sign in at the built-in sign-in or your OpenID provider and print an access token for the management API, or keep it for calls to a tenant',
   options: [
     {
       flags: '--issuer <url>',
@@ -22,15 +23,31 @@ export default {
       default: 'attestry-cli',
     },
     { flags: '--scope <scopes>', about: 'scopes to request, separated by spaces', default: 'openid manage' },
+    {
+      flags: '--tenant <tenant>',
+      about: 'subdomain or address of a tenant: keeps the token for `npx attestry call` instead of printing it',
+    },
+    {
+      flags: '--authorization-host <url>',
+      about: 'authorization host of the tenant; default: auth. before the domain of the tenant',
+    },
+    FILE_OPTION,
   ],
   examples: [
     'npm run sign-in',
+    'npx attestry sign-in --tenant acme',
     'npm run sign-in -- --issuer https://auth.example.com/people',
     'npm run sign-in -- --issuer https://sso.example.com/realms/staff --client-id attestry-cli --scope openid',
   ],
   run: async ({ options }, cli) => {
     const named = options.issuer ?? defaultIssuer(process.env);
     if (!URL.canParse(named)) cli.wrongUsage('--issuer must be a URL');
+    const addresses =
+      options.tenant === undefined
+        ? undefined
+        : addressesOf(options.tenant, { ...options, issuer: named }, process.env);
+    if (options.tenant !== undefined && !addresses)
+      cli.wrongUsage('--tenant must be a subdomain or an address, --authorization-host an address');
     const metadata = await discover(named);
     const { authorization_endpoint: authorize, token_endpoint: token } = metadata;
     const verifier = randomBytes(32).toString('base64url');
@@ -64,10 +81,19 @@ export default {
     });
     if (answer.status !== 200) throw new Error(`the token endpoint returned ${answer.status}: ${answer.text}`);
     const document = JSON.parse(answer.text);
+    if (addresses) return keep(addresses, document, fileOf(options), cli);
     if (!cli.json) cli.say(document.access_token);
     return { document };
   },
 };
+
+/** Exchanged at once, so that it fails here where the person is no member of the tenant. */
+async function keep(addresses, { access_token: token, expires_in: seconds = 300 }, file, cli) {
+  const expiresAt = Date.now() + seconds * 1000;
+  await keepSignIn(file, await withExchangedToken({ ...addresses, token, expiresAt }));
+  cli.say(`signed in for ${addresses.tenant} until ${new Date(expiresAt).toISOString()}`);
+  return { document: { ok: true, tenant: addresses.tenant, expiresAt: new Date(expiresAt).toISOString(), file } };
+}
 
 /** The platform derives it from its settings in the same way. */
 const defaultIssuer = ({ PORT, BASE_DOMAIN, PUBLIC_SCHEME }) =>

@@ -1,7 +1,17 @@
 /** @engines embedded */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -270,6 +280,162 @@ describe('npx attestry sign-in at a provider of its own', () => {
     form.length = 0;
     expect(await signIn()).toMatchObject({ status: 400, out: '' });
     expect(form).toHaveLength(1);
+  });
+});
+
+describe('npx attestry call [T854]', () => {
+  /** The authorization host and the tenant at once. */
+  const server = createHttpServer((request, response) => {
+    void (async () => {
+      let body = '';
+      for await (const chunk of request.setEncoding('utf8')) body += chunk;
+      received.push([request.method!, request.url!, request.headers.authorization, body]);
+      const { status, text } = request.url === '/oauth/token' ? exchange : answers.shift()!;
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    })();
+  });
+  type Reply = { status: number; text: string };
+  let received: unknown[][];
+  let exchange: Reply;
+  let answers: Reply[];
+  let origin: string;
+  const file = join(folder, 'kept', 'sign-in.json');
+  const HOUR_MS = 3_600_000;
+  beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void server.close());
+  beforeEach(() => {
+    received = [];
+    exchange = { status: 200, text: '{"access_token":"exchanged","expires_in":300}' };
+    answers = [{ status: 200, text: '{"data":[]}' }];
+  });
+  const keep = async (over: object = {}, mode = 0o600) => {
+    mkdirSync(join(folder, 'kept'), { recursive: true });
+    const signIn = { tenant: origin, authorizationHost: origin, token: 'mine', expiresAt: Date.now() + HOUR_MS };
+    writeFileSync(file, JSON.stringify({ ...signIn, ...over }));
+    chmodSync(file, mode);
+  };
+  const call = (...words: string[]) => run(['call', '--file', file, ...words]);
+  const kept = () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  const FORM = new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    subject_token: 'mine',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+  });
+  const exchanged = () => ['POST', '/oauth/token', undefined, `${FORM}&${new URLSearchParams({ audience: origin })}`];
+  const live = () => ({ exchanged: { token: 'kept', expiresAt: Date.now() + 60_000 } });
+
+  it('exchanges the token, keeps the exchanged one for its owner alone, and prints the answer', async () => {
+    await keep();
+    expect(await call('get', '/v1/dids?limit=1')).toEqual({ code: 0, out: '{"data":[]}\n', err: '' });
+    expect(received).toEqual([exchanged(), ['GET', '/v1/dids?limit=1', 'Bearer exchanged', '']]);
+    expect(kept()).toMatchObject({ token: 'mine', exchanged: { token: 'exchanged' } });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(folder, 'kept'))).toEqual(['sign-in.json']);
+  });
+
+  it('uses the kept token until it is about to end, and sends a body', async () => {
+    await keep(live());
+    answers = [{ status: 201, text: '{"id":1}' }];
+    expect(await call('POST', '/v1/dids', '{"method": "key"}')).toMatchObject({ code: 0, out: '{"id":1}\n' });
+    expect(received).toEqual([['POST', '/v1/dids', 'Bearer kept', '{"method":"key"}']]);
+    await keep({ exchanged: { token: 'kept', expiresAt: Date.now() + 5000 } });
+    answers = [{ status: 204, text: '' }];
+    expect(await call('DELETE', '/v1/dids/x')).toEqual({ code: 0, out: '', err: '' });
+    expect(received.slice(1)).toEqual([exchanged(), ['DELETE', '/v1/dids/x', 'Bearer exchanged', '']]);
+  });
+
+  it('exchanges once more when the kept token is refused, and not a new one', async () => {
+    await keep(live());
+    answers = [
+      { status: 401, text: '{}' },
+      { status: 401, text: '{"message":"no"}' },
+    ];
+    expect(await call('GET', '/v1/dids')).toEqual({ code: 1, out: '', err: 'status 401: {"message":"no"}\n' });
+    expect(received.map(([, url]) => url)).toEqual(['/v1/dids', '/oauth/token', '/v1/dids']);
+  });
+
+  it('fails with the answer of a refused call, and with the reason of a refused exchange', async () => {
+    await keep(live());
+    answers = [{ status: 403, text: '{"code":"Forbidden"}' }];
+    const { code, out, err } = await call('GET', '/v1/webhooks', '--json');
+    expect([code, JSON.parse(out), err]).toEqual([
+      1,
+      { ok: false, status: 403, body: { code: 'Forbidden' } },
+      'status 403: {"code":"Forbidden"}\n',
+    ]);
+    await keep();
+    exchange = { status: 400, text: '{"error":"invalid_target","error_description":"not\\u001b[2J yours"}' };
+    expect(await call('GET', '/v1/dids')).toEqual({
+      code: 1,
+      out: '',
+      err: `no token for ${origin}: not?[2J yours\n`,
+    });
+  });
+
+  it.each<[string, () => Promise<void>, RegExp]>([
+    [
+      'without a sign-in',
+      async () => rmSync(file, { force: true }),
+      /^nobody is signed in: run: npx attestry sign-in /,
+    ],
+    [
+      'after its end',
+      () => keep({ expiresAt: Date.now() }),
+      /^the sign-in for http\S+ has ended: run: npx attestry sign/,
+    ],
+    [
+      'with a file that others may read',
+      () => keep({}, 0o640),
+      /^other users may read or write .*: it is not used; run/,
+    ],
+  ])('sends nothing %s', async (_what, prepare, message) => {
+    await prepare();
+    expect(await call('GET', '/v1/dids')).toEqual({ code: 1, out: '', err: expect.stringMatching(message) });
+    expect(received).toEqual([]);
+  });
+
+  it.each([
+    [['PATCH', '/v1/dids'], /^the method must be one of GET, POST, PUT, DELETE; /],
+    [['GET', 'https://else.example/v1/dids'], /^the path must begin with a slash; /],
+    [['POST', '/v1/dids', '{'], /^the body must be JSON; /],
+  ])('refuses %j', async (words, message) => {
+    await keep(live());
+    expect(await call(...words)).toEqual({ code: 2, out: '', err: expect.stringMatching(message) });
+    expect(received).toEqual([]);
+  });
+
+  it.each([
+    ['acme', {}, 'http://acme.localhost:8080', 'http://auth.localhost:8080'],
+    [
+      'acme',
+      { BASE_DOMAIN: 'uni.example', PUBLIC_SCHEME: 'https' },
+      'https://acme.uni.example',
+      'https://auth.uni.example',
+    ],
+    ['https://acme.uni.example/', {}, 'https://acme.uni.example', 'https://auth.uni.example'],
+    ['acme.uni.example', {}, undefined, undefined],
+    ['https://acme.uni.example/v1', {}, undefined, undefined],
+  ])('sign-in --tenant %s with %j is for %s', async (name, env, tenant, authorizationHost) => {
+    const { addressesOf } = (await load('cli/kept-sign-in.mjs')) as {
+      addressesOf(name: string, options: object, env: object): object | undefined;
+    };
+    const expected = tenant === undefined ? undefined : { tenant, authorizationHost };
+    expect(addressesOf(name, { issuer: 'https://sso.example/realms/x' }, env)).toEqual(expected);
+    if (name === 'acme')
+      expect(addressesOf(name, { issuer: 'https://auth.b.example/people' }, env)).toEqual({
+        tenant: 'https://acme.b.example',
+        authorizationHost: 'https://auth.b.example',
+      });
+    if (expected)
+      expect(
+        addressesOf(name, { issuer: 'https://sso.example', authorizationHost: 'https://a.example/' }, env),
+      ).toEqual({
+        tenant,
+        authorizationHost: 'https://a.example',
+      });
   });
 });
 

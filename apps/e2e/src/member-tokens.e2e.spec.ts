@@ -308,7 +308,7 @@ describe('a token exchange is refused', () => {
     const elsewhere = await OpenIdProvider.start(AUDIENCE);
     try {
       const stranger = await elsewhere.signIn({ sub: 'ada', email: ada.email, email_verified: true });
-      // Of the other server, but naming ours: no key of ours verifies it.
+      // It names our server and was signed by the other one.
       const forged = [
         stranger.access_token.split('.')[0],
         ada.token.split('.')[1],

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
 import {
+  ApiClient,
   checkAccessibility,
   chromiumPath,
   connectManagement,
@@ -195,7 +196,7 @@ if (missing !== undefined) skipSuite(suite, missing);
     await context.close();
   }, 120_000);
 
-  it('revokes the token of a code that is used twice', async () => {
+  it('revokes the token of a code that is used twice, and what it was exchanged for [T853]', async () => {
     const tenantId = await makeTenant('replayed');
     const email = 'replayed@people.example';
     const link = await invite(tenantId, email);
@@ -233,12 +234,26 @@ if (missing !== undefined) skipSuite(suite, missing);
       const answer = await use(request);
       expect(answer.status).toBe(200);
       const { access_token: token } = (await answer.json()) as { access_token: string };
-      return { user: new ManagementApi(platform.ready.management, token).user, request, use };
+      return { user: new ManagementApi(platform.ready.management, token).user, token, request, use };
     };
     const [one, other] = [await obtain(), await obtain()];
     for (const { user } of [one, other]) expectStatus(await user.retrieve(), 200);
+    const tenantUrl = platform.ready.management.replace('management.', 'replayed.');
+    const exchange = (token: string) =>
+      new ApiClient(platform.ready.auth).request<{ access_token: string }>('POST', '/oauth/token', {
+        body: new URLSearchParams({
+          grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+          subject_token: token,
+          subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+          audience: tenantUrl,
+        }),
+      });
+    const exchanged = new ApiClient(tenantUrl, expectStatus(await exchange(one.token), 200).access_token);
+    expectStatus(await exchanged.request('GET', '/v1/dids'), 200);
     expect((await one.use(one.request)).status).toBe(400);
     expect((await one.user.retrieve()).status).toBe(401);
+    expect((await exchanged.request('GET', '/v1/dids')).status).toBe(401);
+    expect((await exchange(one.token)).body).toMatchObject({ error: 'invalid_request' });
     // A code that was stolen after its use is sent without the verifier.
     other.request.set('code_verifier', 'w'.repeat(43));
     expectStatus(await other.user.retrieve(), 200);
@@ -404,6 +419,7 @@ if (missing !== undefined) skipSuite(suite, missing);
         PATH: process.env['PATH'] ?? '',
         BASE: platform.ready.management.replace('http://management.', ''),
         DATA_DIR: platform.dataDir,
+        XDG_CONFIG_HOME: join(platform.dataDir, 'config'),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
       // A separate process group, so that all its processes can be ended.
@@ -425,10 +441,30 @@ if (missing !== undefined) skipSuite(suite, missing);
       const page = await context.newPage();
       await signUp(page, await said(() => out, /^http\S+token=\S+$/m, 'the link'), 'Ada');
       expect(await headingOf(page)).toBe('You are now a member of Analytical Society');
-      await page.goto(await said(() => received, /^http\S+client_id=\S+$/m, 'the address to open'));
-      await page.getByRole('button', { name: 'Continue' }).click();
+      // Once for the token that is printed, once for the one that is kept.
+      for (let seen = 0, n = 0; n < 2; n++) {
+        const address = await said(() => received.slice(seen), /^http\S+client_id=\S+$/m, 'the address to open');
+        seen = received.indexOf(address, seen) + address.length;
+        await page.goto(address);
+        await page.getByRole('button', { name: 'Continue' }).click();
+      }
       await waitUntil(() => code !== undefined, { what: 'the end of the commands', timeoutMs: 60_000 });
-      expect([code, out.trim().split('\n').slice(-2)]).toEqual([0, ['ada@example.org', 'Analytical Society']]);
+      const tenantUrl = platform.ready.management.replace('management.', 'society.');
+      const did = expect.stringMatching(/^did:key:/);
+      expect([code, out.trim().split('\n').slice(-6), code === 0 ? '' : received]).toEqual([
+        0,
+        [
+          'ada@example.org',
+          'Analytical Society',
+          expect.stringMatching(new RegExp(`^signed in for ${tenantUrl} until \\S+Z$`)),
+          did,
+          expect.stringMatching(/^[0-9a-f-]{36}$/),
+          did,
+        ],
+        '',
+      ]);
+      const kept = join(platform.dataDir, 'config/attestry/sign-in.json');
+      expect(statSync(kept).mode & 0o777).toBe(0o600);
     } finally {
       if (code === undefined) process.kill(-shell.pid!);
       await context.close();

@@ -25,7 +25,7 @@ export interface MemberToken {
   audience: string;
   issuer: string;
   expiresAt: number;
-  /** Of the exchanged token, if the built-in sign-in issued it. */
+  /** The grant of the exchanged token, if the built-in sign-in issued it. */
   grantId?: string;
 }
 

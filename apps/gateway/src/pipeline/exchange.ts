@@ -71,7 +71,7 @@ export interface Exchange extends Readonly<Received>, Omit<Call, 'plan' | 'conte
   isLenient?: boolean;
   /** Client id in the body of a token call; `user:` and the id of the person in a token exchange. */
   tokenClientId?: string;
-  /** Of a token exchange. */
+  /** Set for a token exchange. */
   subject?: TokenSubject & { audience: string };
   /** Instead of `result`, where the service returned a public document. */
   document?: FoundDocument;
