@@ -1,6 +1,7 @@
 /** @engines embedded postgres */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose';
 import PostalMime from 'postal-mime';
 import {
   acceptInvitation,
@@ -11,15 +12,18 @@ import {
   deleteMembership,
   deleteTenant,
   inviteMember,
+  issueMemberToken,
   listClients,
   listInvitations,
   listMembers,
   listTenantEvents,
   listTenants,
+  lookUpMember,
   memberInvited,
   resendInvitation,
   retrieveMember,
   retrieveTenant,
+  retrieveTokenKeys,
   retrieveUserInformation,
   updateMembership,
   updateTenant,
@@ -624,6 +628,104 @@ describe('members of a tenant', () => {
     const call = service.client.call(inviteMember, { params: { tenantId }, body: body as never }, machine('boss'));
     expect(await refusal(call)).toMatchObject({ kind: 'invalid', details: [{ param, location: 'body' }] });
     expect(await eventsOf()).toHaveLength(before);
+  });
+});
+
+describe('a token of a member', () => {
+  const AUTH = 'http://auth.one.example';
+  const seconds = () => Math.floor(clock.time / 1000);
+  const exchange = (userId: string, audience: string, over: object = {}) =>
+    service.client.call(
+      issueMemberToken,
+      { body: { userId, audience, publicUrl: AUTH, subjectExpiresAt: seconds() + 3600, ...over } },
+      gateway(),
+    );
+  const rolesOf = async (tenantId: string, userId: string) =>
+    (await service.client.call(lookUpMember, { body: { tenantId, userId } }, gateway())).roles;
+  const TARGET = {
+    kind: 'invalid',
+    code: 'invalid_target',
+    message: 'audience must be the address of a tenant that the person is a member of',
+  };
+  const verified = async (token: string) => {
+    const jwks = await service.client.call(retrieveTokenKeys, {}, { ...gateway(), caller: { kind: 'public' } });
+    return jwtVerify(token, createLocalJWKSet(jwks as unknown as JSONWebKeySet), { currentDate: clock.now() });
+  };
+
+  it('names person and tenant, and no client and no role [T845]', async () => {
+    const { userId } = await newPerson();
+    const { subdomain: host } = await create(user(userId));
+    for (const audience of [host, `http://${host}`, `HTTP://${host.toUpperCase()}/`]) {
+      const answer = await exchange(userId, audience);
+      expect(answer).toEqual({
+        access_token: expect.any(String),
+        expires_in: 300,
+        token_type: 'Bearer',
+        issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      });
+      const { payload, protectedHeader } = await verified(answer.access_token);
+      expect(payload).toEqual({
+        iss: AUTH,
+        aud: `http://${host}`,
+        sub: userId,
+        jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        iat: seconds(),
+        exp: seconds() + 300,
+      });
+      expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
+    }
+  });
+
+  it('carries the grant of the exchanged token, and ends with it [T853]', async () => {
+    const { userId } = await newPerson();
+    const { subdomain: host } = await create(user(userId));
+    const answer = await exchange(userId, host, { subjectExpiresAt: seconds() + 42, grantId: 'g' });
+    expect(answer.expires_in).toBe(42);
+    expect(decodeJwt(answer.access_token)).toMatchObject({ grant_id: 'g', exp: seconds() + 42 });
+    expect(await refusal(exchange(userId, host, { subjectExpiresAt: seconds() }))).toMatchObject({
+      code: 'invalid_request',
+      message: 'The access token has expired',
+    });
+  });
+
+  it('is for members only, and the refusal does not reveal whether there is a tenant [T852]', async () => {
+    const { userId } = await newPerson();
+    const { subdomain: host } = await create(machine('boss'));
+    const { id: tenantId, subdomain: own } = await create(user(userId));
+    for (const audience of [
+      host,
+      'nobody-has-this.one.example',
+      'management.one.example',
+      'auth.one.example',
+      `${own}/v1`,
+    ])
+      expect(await refusal(exchange(userId, audience))).toMatchObject(TARGET);
+    for (const publicUrl of ['http://management.one.example', 'http://auth.two.example', `http://${own}`])
+      expect(await refusal(exchange(userId, own, { publicUrl }))).toMatchObject(TARGET);
+    const { userId: pending } = await invite(tenantId, freshEmail(), ['admin'], user(userId));
+    expect(await refusal(exchange(pending, own))).toMatchObject(TARGET);
+    await service.client.call(deleteTenant, { params: { tenantId } }, user(userId));
+    expect(await refusal(exchange(userId, own))).toMatchObject(TARGET);
+  });
+
+  it('has the roles that the member has at the time of the look-up [T846]', async () => {
+    const [owner, guest] = [await newPerson(), await newPerson()];
+    const by = user(owner.userId);
+    const { id: tenantId } = await create(by);
+    expect(await rolesOf(tenantId, guest.userId)).toBeUndefined();
+    await invite(tenantId, guest.email, ['issuer'], by);
+    expect(await rolesOf(tenantId, guest.userId)).toEqual(['issuer']);
+    const params = { tenantId, userId: guest.userId };
+    await service.client.call(updateMembership, { params, body: { roles: ['auditor', 'verifier'] } }, by);
+    expect(await rolesOf(tenantId, guest.userId)).toEqual(['auditor', 'verifier']);
+    await service.client.call(deleteMembership, { params }, by);
+    expect(await rolesOf(tenantId, guest.userId)).toBeUndefined();
+    const { userId: pending } = await invite(tenantId, freshEmail(), ['admin'], by);
+    expect(await rolesOf(tenantId, pending)).toBeUndefined();
+    expect(await rolesOf(tenantId, owner.userId)).toEqual(['admin']);
+    await service.client.call(deleteTenant, { params: { tenantId } }, by);
+    expect(await rolesOf(tenantId, owner.userId)).toBeUndefined();
+    expect(await rolesOf('77777777-7777-4777-8777-777777777777', owner.userId)).toBeUndefined();
   });
 });
 

@@ -535,10 +535,10 @@ export const SETTINGS = {
     'info',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   ),
-  rateApi: rate('RATE_LIMIT_API', 'Maximum calls per minute of one client.', '3000'),
+  rateApi: rate('RATE_LIMIT_API', 'Maximum calls per minute of one client or one person.', '3000'),
   rateClientToken: rate(
     'RATE_LIMIT_CLIENT_TOKEN',
-    'Maximum token and revocation calls per minute of one client id. Only calls with the correct secret are counted.',
+    'Maximum token and revocation calls per minute of one client id, and token exchanges of one person. Only calls with the correct secret or token are counted.',
     '60',
   ),
   rateClientTokenFailures: rate(
@@ -675,7 +675,7 @@ export const SETTINGS = {
   ),
   maxCallsInFlight: setting(
     'MAX_CALLS_IN_FLIGHT',
-    'Maximum calls with an access token in flight of one tenant, and of one client or user of the management API, per process. Further calls get 429. Calls of wallets do not count.',
+    'Maximum calls with an access token in flight of the clients of one tenant, of its members, and of one client or user of the management API, per process. Further calls get 429. Calls of wallets do not count.',
     '64',
     integer(1, 1_000_000),
   ),
