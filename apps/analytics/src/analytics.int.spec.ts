@@ -230,6 +230,37 @@ describe('analytics', () => {
     }
   });
 
+  it('exports all that is kept without a period, up to the newest event when the export begins [T870]', async () => {
+    const data = 'x'.repeat(60_000);
+    const more = (name: string) =>
+      publish(message('START', name, { requestData: data }), message('SUCCESS', name, { data }));
+    for (let n = 0; n < 8; n++) await more(`r${n}`);
+    await publish(message('START', 'other', { tenantId: T2 }), message('SUCCESS', 'other', { tenantId: T2 }));
+    const exported = (query: object, cursor?: string) =>
+      service.admin(exportEvents, { query, page: cursor === undefined ? {} : { cursor } }, T1) as unknown as ReturnType<
+        typeof list
+      >;
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages === 0 || cursor !== undefined; pages++) {
+      const page = await exported({}, cursor);
+      seen.push(...page.data.map(({ requestId }) => requestId));
+      cursor = page.nextCursor;
+      clock.time += 1000;
+      await more(`later${pages}`);
+      if (pages > 10) throw new Error('the export follows events that were added meanwhile');
+    }
+    expect(new Set(seen)).toEqual(new Set(Array.from({ length: 8 }, (_, n) => `r${n}`)));
+    expect(seen).toHaveLength(16);
+    const [first] = seen;
+    const { nextCursor } = await exported({});
+    expect((await exported({ requestIds: ['no such call'] })).data).toEqual([]);
+    const [until, own] = nextCursor!.split('~');
+    const later = new Date(Date.parse(until!) + 60_000).toISOString();
+    await expect(exported({}, `${later}~${own}`)).rejects.toMatchObject({ kind: 'invalid' });
+    expect(first).toBe('r0');
+  });
+
   it('records exactly one outcome per START: a second is discarded, a missing one becomes a FAIL', async () => {
     await publish(message('START', 'r1'), message('SUCCESS', 'r1'), message('FAIL', 'r1'), message('START', 'r2'));
     expect(await types({ requestIds: ['r2'] })).toEqual(['DID_CREATE_START']);

@@ -361,8 +361,7 @@ describe('an export', () => {
   });
 
   it.each([
-    ['dateFrom', { dateTo: '2026-01-01' }],
-    ['dateTo', { dateFrom: '2026-01-01' }],
+    ['dateFrom', { dateFrom: 'then' }],
     ['dateTo', { dateFrom: '2026-01-01', dateTo: 'now' }],
   ] as [string, Filter][])('without a valid %s is refused with 400 before anything is sent', async (param, query) => {
     const answer = await tenant.api.analytics.export(query as never);

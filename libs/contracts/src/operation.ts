@@ -102,9 +102,11 @@ export interface HttpBinding {
   refusesOnPage?: true;
   /**
    * For a list that is returned in one response: the gateway queries page after page and sends each entry as a line of JSON
-   * (application/x-ndjson). One page is in memory at a time, on either side of the bus.
+   * (application/x-ndjson). One page is in memory at a time, on either side of the bus. Trailers have count and digest.
    */
   stream?: true;
+  /** Columns of a stream that `format=csv` in the query returns as CSV: paths of members of an entry. Permanent: programs read them. */
+  csvColumns?: readonly string[];
 }
 
 /** 1 MiB. */

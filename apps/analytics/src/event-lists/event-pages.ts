@@ -18,6 +18,9 @@ export interface EventPageRequest {
   direction: 'asc' | 'desc';
 }
 
+/** Between the end of an export's period and the cursor itself, which has none. */
+const END = '~';
+
 /** Pages of a tenant's events, as the API returns them. */
 @Injectable()
 export class EventPages {
@@ -43,13 +46,44 @@ export class EventPages {
   async newest(tenantId: string, query: ListEventsQuery): Promise<PageOf<AnalyticsEvent>> {
     const { limit = DEFAULT_LIMIT, cursor, ...filters } = query;
     await this.settled();
-    return this.page(tenantId, 'list', { filters, limit, cursor, direction: 'desc' });
+    return this.page(tenantId, [], { filters, limit, cursor, direction: 'desc' });
+  }
+
+  /**
+   * A page of an export, oldest first. Without an end of the period it ends with the newest event when it begins, as an export of a busy
+   * tenant would have no end; its cursors begin with this time. @throws InvalidCursor
+   */
+  async oldest(
+    tenantId: string,
+    filters: EventFilters,
+    { limit, cursor }: Pick<EventPageRequest, 'limit' | 'cursor'>,
+  ): Promise<PageOf<AnalyticsEvent>> {
+    if (cursor === undefined) await this.settled();
+    const { dateTo = await this.endOf(tenantId, filters, cursor) } = filters;
+    if (dateTo === undefined) return { data: [] };
+    const bounded = { ...filters, dateTo };
+    const own = cursor?.slice(cursor.indexOf(END) + 1);
+    const page = await this.page(tenantId, ['export', dateTo], {
+      ...{ filters: bounded, limit, cursor: own, direction: 'asc' },
+    });
+    return { ...page, ...(page.nextCursor !== undefined && { nextCursor: `${dateTo}${END}${page.nextCursor}` }) };
+  }
+
+  /** Newest time of the selection when its export began; `undefined` when nothing is selected. */
+  private async endOf(tenantId: string, filters: EventFilters, cursor?: string): Promise<string | undefined> {
+    if (cursor !== undefined) return cursor.slice(0, cursor.indexOf(END));
+    const from = retainedFrom(this.clock.now(), this.config);
+    const newest = { tenantId, filters, from, direction: 'desc' as const, limit: 1 };
+    return (await selectEvents(this.readModel.db, newest))[0]?.time;
   }
 
   /** `list` is part of the cursor's scope. @throws InvalidCursor */
-  async page(tenantId: string, list: 'list' | 'export', request: EventPageRequest): Promise<PageOf<AnalyticsEvent>> {
-    const { limit, cursor, filters, direction } = request;
-    const codec = listCursors(this.macs, ['analytics', ...(list === 'list' ? [] : [list]), tenantId], 'timestamp');
+  private async page(
+    tenantId: string,
+    list: readonly string[],
+    { limit, cursor, filters, direction }: EventPageRequest,
+  ): Promise<PageOf<AnalyticsEvent>> {
+    const codec = listCursors(this.macs, ['analytics', ...list, tenantId], 'timestamp');
     const after = cursor === undefined ? undefined : codec.decode(cursor);
     const from = retainedFrom(this.clock.now(), this.config);
     const selection = { tenantId, filters, from, direction, limit: limit + 1, ...(after && { after }) };

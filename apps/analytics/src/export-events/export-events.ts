@@ -11,12 +11,9 @@ export class ExportEvents {
   constructor(private readonly pages: EventPages) {}
 
   async execute(
-    { query, page }: RequestOf<typeof exportEvents>,
+    { query: { format: _, ...filters }, page }: RequestOf<typeof exportEvents>,
     { tenant }: ClientContext,
   ): Promise<PageOf<AnalyticsEvent>> {
-    const cursor = page?.cursor;
-    if (cursor === undefined) await this.pages.settled();
-    const selection = { filters: query, limit: PAGE, cursor, direction: 'asc' as const };
-    return this.pages.page(tenant.id, 'export', selection);
+    return this.pages.oldest(tenant.id, filters, { limit: PAGE, cursor: page?.cursor });
   }
 }

@@ -4,8 +4,8 @@ export const analyticsRows: Record<string, Row> = {
   'analytics.list-events': pageRow,
   'analytics.export-events': {
     right: () => ({ query: { dateFrom: '2026-01-01', dateTo: new Date().toISOString() } }),
-    wrong: () => ({ query: { dateFrom: '2026-01-01' } }),
-    refusal: { status: 400, param: 'dateTo', location: 'query' },
+    wrong: () => ({ query: { format: 'xlsx' } }),
+    refusal: { status: 400, param: 'format', location: 'query' },
   },
   'analytics.list-event-types': {
     right: () => ({}),

@@ -66,11 +66,18 @@ export class ListEventsQuery extends EventsQuery implements PageQuery {
   @Optional() @Time() dateTo?: string;
 }
 
+const EXPORT_FORMATS = ['ndjson', 'csv'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
 export class ExportEventsQuery extends EventsQuery {
-  /** Start of the period, inclusive. */
-  @Time() dateFrom: string;
-  /** End of the period, inclusive. */
-  @Time() dateTo: string;
+  /** Start of the period, inclusive. Default: the first event that is kept. */
+  @Optional() @Time() dateFrom?: string;
+  /** End of the period, inclusive. Default: the last event when the export begins. */
+  @Optional() @Time() dateTo?: string;
+  /** `ndjson` (default): one JSON object per line. `csv`: RFC 4180 with a header. */
+  @Optional()
+  @IsIn(EXPORT_FORMATS, { message: `must be one of: ${EXPORT_FORMATS.join(', ')}` })
+  format?: ExportFormat;
 }
 
 export class EventObject {
@@ -123,12 +130,27 @@ export const listEventsOfTenant = defineOperation({
   response: [AnalyticsEvent],
 });
 
+const EXPORT_COLUMNS: readonly string[] = [
+  ...['id', 'type', 'timestamp', 'category', 'requestId', 'clientId', 'managementUserId'],
+  ...['object.type', 'object.id', 'metadata', 'data'],
+];
+
 /** The entries of `listEvents` in one response, for programs that keep a copy of their own. */
 export const exportEvents = defineOperation({
   name: 'analytics.export-events',
   summary: 'Export the analytics events of a period, oldest first',
-  description: 'The response has one JSON object per line (`application/x-ndjson`).',
-  http: { method: 'GET', path: '/v1/events/export', success: 200, stream: true },
+  description:
+    'The response has one JSON object per line (`application/x-ndjson`), or with `format=csv` a header and one record per event, in which ' +
+    'a cell that a spreadsheet would take for a formula begins with an apostrophe. The trailers `X-Count` (number of events) and ' +
+    '`Content-Digest` (RFC 9530, SHA-256) follow a complete export only.',
+  http: {
+    method: 'GET',
+    path: '/v1/events/export',
+    success: 200,
+    stream: true,
+    csvColumns: EXPORT_COLUMNS,
+    otherMediaTypes: ['text/csv'],
+  },
   access: requires('analytics:read'),
   query: ExportEventsQuery,
   response: [AnalyticsEvent],
