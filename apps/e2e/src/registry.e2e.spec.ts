@@ -149,6 +149,7 @@ describe('an example in the interface definition', () => {
     'issuance.record-notification': ['notification_id'],
     'issuance.submit-consent': ['request', 'token'],
     'issuance.create-revocation-notification': ['from'],
+    'issuance.report-credentials': ['startDate', 'endDate'],
   };
   const withBody = overHttp.filter(({ body, http }) => body !== undefined || http!.accepts !== undefined);
 

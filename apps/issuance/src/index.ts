@@ -5,6 +5,7 @@ import { configurations } from './settings/credential-configuration/configuratio
 import { dueCertificates } from './certificates/renew-certificates/due-certificates.projection.js';
 import { preAuthorizedOffers } from './offers/pre-authorized-offers/pre-authorized-offers.read-model.js';
 import { sessionKeys } from './offers/session-keys/session-keys.js';
+import { credentialReports } from './registry/credential-reports/credential-reports.read-model.js';
 import { publishedLists } from './status-lists/status-list/published-lists.read-model.js';
 import { statusLists } from './status-lists/status-list/status-lists.read-model.js';
 import { tokenFamilies } from './token/token-family/family-sweep.js';
@@ -20,6 +21,7 @@ export const issuanceService: ServiceDefinition = {
     configurations,
     dueCertificates,
     users,
+    credentialReports,
     userSearchTables,
     preAuthorizedOffers,
     sessionKeys,

@@ -47,6 +47,7 @@ import { ListUsers } from './users/list-users/list-users.js';
 import { ListWallets } from './wallets/list-wallets/list-wallets.js';
 import { PushAuthorization } from './authorization/push-authorization/push-authorization.js';
 import { RecordNotification } from './credential/record-notification/record-notification.js';
+import { ReportCredentials } from './registry/report-credentials/report-credentials.js';
 import { RetrieveAuthorizationServerMetadata } from './metadata/retrieve-authorization-server-metadata/retrieve-authorization-server-metadata.js';
 import { RetrieveClaimSource } from './claims/retrieve-claim-source/retrieve-claim-source.js';
 import { RetrieveContext } from './vocabularies/retrieve-context/retrieve-context.js';
@@ -100,6 +101,7 @@ export const useCases = [
   UpdateCredentialConfiguration,
   DeleteCredentialConfiguration,
   ListCredentials,
+  ReportCredentials,
   ListIssuedCredentials,
   RetrieveIssuedCredential,
   DeleteIssuedCredential,

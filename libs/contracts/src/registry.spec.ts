@@ -303,7 +303,7 @@ describe('analytics of operations', () => {
     const without = overHttp.filter(
       ([, { analytics, access }]) => !analytics && ['roles', 'management', 'holder'].includes(access.kind),
     );
-    expect(without.map(([, { service }]) => service)).toEqual(['analytics', 'analytics', 'analytics']);
+    expect(without.map(([, { service }]) => service)).toEqual(['issuance', 'analytics', 'analytics', 'analytics']);
     const publicly = recorded.filter(([, { access }]) => access.kind === 'public' || access.kind === 'internal');
     expect(publicly.map(([name]) => name)).toEqual([]);
   });

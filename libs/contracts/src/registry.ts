@@ -5,6 +5,7 @@ import * as claimSources from './issuance/claim-sources.js';
 import { retrieveContext } from './issuance/contexts.js';
 import { checkCredentialConfiguration, countDomainConfigurations } from './issuance/credential-configurations.js';
 import { retrieveCredentialDocument } from './issuance/credential-documents.js';
+import { reportCredentials } from './issuance/credential-reports.js';
 import { createRevocationNotification } from './issuance/credential-status.js';
 import { listCredentials } from './issuance/credentials.js';
 import * as deferredIssuances from './issuance/deferred-issuances.js';
@@ -66,6 +67,7 @@ export * from './dids/dids.integration-events.js';
 export * from './issuance/credential-configurations.js';
 export * from './issuance/credential-documents.js';
 export * from './issuance/credential-registry.js';
+export * from './issuance/credential-reports.js';
 export * from './issuance/credential-status.js';
 export * from './issuance/credentials.js';
 export * from './issuance/claim-bounds.js';
@@ -109,7 +111,7 @@ export const OPERATIONS: readonly Operation[] = [
   signIn,
   dids,
   ...Object.values(CONFIGURATION_OPERATIONS),
-  { listCredentials },
+  { listCredentials, reportCredentials },
   ...Object.values(REGISTRY_OPERATIONS),
   ...Object.values(STATUS_OPERATIONS),
   ...Object.values(REVOCATION_OPERATIONS),

@@ -65,7 +65,7 @@ const ROLES_OF_GROUP: [group: string, roles: string, call: string][] = [
   ['Signing outside OID4VCI', ISSUING, `POST ${PROFILE}/sign$`],
 ];
 /** Groups whose operations do not exist yet. */
-const UNDECLARED = ['Credential reports', 'Messaging', 'Signing outside OID4VCI'];
+const UNDECLARED = ['Messaging', 'Signing outside OID4VCI'];
 
 /** The same for members of a tenant on the management API. */
 const ROLES_OF_MEMBERS: Record<string, string[]> = {

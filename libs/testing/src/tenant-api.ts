@@ -353,6 +353,8 @@ export class TenantApi {
       /** The answer's `text` has a line for each event. */
       export: (query: QueryOf<'/v1/events/export'>) =>
         answerTo(client.GET('/v1/events/export', { params: { query }, parseAs: 'text' })),
+      credentialReport: (body: Schemas['CredentialReportRequest']) =>
+        answerTo(client.POST('/v1/events/credential-reports', { body })),
     };
   }
 

@@ -99,6 +99,14 @@ export const credentialsRows: Record<string, Row> = {
   ...registryRows('web-semantic', 'webSemanticCredential'),
   'issuance.create-revocation-notification': notificationRow,
   'issuance.list-credentials': pageRow,
+  'issuance.report-credentials': {
+    right: () => {
+      const day = (later: number) => new Date(Date.now() + later * 86_400_000).toISOString().slice(0, 10);
+      return { body: { timezoneOffset: '+02:00', startDate: day(-1), endDate: day(1), profiles: ['mdoc', 'cwt'] } };
+    },
+    wrong: () => ({ body: { startDate: '2025-01-01', endDate: '2026-12-31' } }),
+    refusal: { status: 400, param: 'endDate', location: 'body' },
+  },
   ...statusRows('jwt-vc', 'jwtVc'),
   ...statusRows('sd-jwt', 'sdJwt'),
   ...compactRows('compact', 'compact'),

@@ -35,6 +35,19 @@ export type CredentialFormat = keyof typeof PROFILES;
 /** Path segment and variant of the operations. */
 export type CredentialProfile = (typeof PROFILES)[CredentialFormat];
 
+/** Profiles in credential reports. */
+export const REPORTED_PROFILES = ['web-semantic', 'jwt-vc', 'sd-jwt', 'cwt', 'mdoc'] as const;
+export type ReportProfile = (typeof REPORTED_PROFILES)[number];
+/** Profile of each format in a report: CWT and mobile documents have the names that reports of other platforms give them. */
+export const REPORT_PROFILES: Readonly<Record<CredentialFormat, ReportProfile>> = {
+  ldp_vc: 'web-semantic',
+  jwt_vc_json: 'jwt-vc',
+  'dc+sd-jwt': 'sd-jwt',
+  cwt: 'cwt',
+  cwt_vc: 'cwt',
+  mso_mdoc: 'mdoc',
+};
+
 /** The operations of a format; `undefined` where its credentials have none of the kind. */
 interface FormatOperations {
   /** On its configurations. */
