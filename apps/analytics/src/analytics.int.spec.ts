@@ -230,6 +230,51 @@ describe('analytics', () => {
     }
   });
 
+  it('lists records of access only where their category is named [T877] [T878]', async () => {
+    const access = { category: 'access', object: { type: 'operation', id: 'dids.create-did' } };
+    await send('gateway', record('r1'));
+    await send('gateway', record('r2', { ...access, prefix: 'ACCESS_REFUSED', outcome: 'FAIL', clientId: 'c2' }));
+    await send('gateway', record('r1', { ...access, prefix: 'EVENT_EXPORT', metadata: { entriesCount: 3 } }));
+    await send('gateway', record('r3', { ...access, prefix: 'EVENT_EXPORT', tenantId: T2 }));
+    const own = ['DID_CREATE_SUCCESS', 'DID_CREATE_START'];
+    const refused = ['ACCESS_REFUSED_FAIL', 'ACCESS_REFUSED_START'];
+    const exported = ['EVENT_EXPORT_SUCCESS', 'EVENT_EXPORT_START'];
+    for (const query of [
+      {},
+      { clientIds: ['*'] },
+      { requestIds: ['r1', 'r2'] },
+      { types: ['ACCESS_REFUSED_FAIL', 'EVENT_EXPORT_SUCCESS', ...own] },
+      { categories: ['did'] },
+      { dateFrom: '2020-01-01' },
+    ])
+      expect(await types(query)).toEqual(own);
+    expect(await types({ objectType: 'operation' })).toEqual([]);
+    expect(await types({ outcome: 'FAIL' })).toEqual([]);
+    const sorted = async (query: object, tenantId = T1) => (await types(query, tenantId)).sort();
+    const all = [...refused, ...exported].sort();
+    expect(await sorted({ categories: ['access'] })).toEqual(all);
+    expect(await sorted({ categories: ['access', 'did'] })).toEqual([...all, ...own].sort());
+    expect(await sorted({ categories: ['access'], types: ['DID_CREATE_START'] })).toEqual([...all, own[1]!].sort());
+    expect(await sorted({ categories: ['access'], clientIds: ['c2'] })).toEqual([...refused].sort());
+    expect(await types({ categories: ['access'], requestIds: ['r1'] })).toEqual(exported);
+    expect(await types({ categories: ['access'], outcome: 'FAIL' })).toEqual([refused[0]]);
+    expect(await types({ categories: ['access'] }, T2)).toEqual(exported);
+    const [entry] = (await list({ categories: ['access'], outcome: 'SUCCESS' })).data;
+    expect(entry).toMatchObject({
+      category: 'access',
+      clientId: 'c1',
+      metadata: { entriesCount: 3 },
+      ...{ object: access.object },
+    });
+    const seen: string[] = [];
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const page = await list({ categories: ['access', 'did'], limit: 1, ...(cursor !== undefined && { cursor }) });
+      seen.push(...page.data.map(({ type }) => type));
+      cursor = page.nextCursor;
+    }
+    expect(seen.sort()).toEqual([...all, ...own].sort());
+  });
+
   it('exports all that is kept without a period, up to the newest event when the export begins [T870]', async () => {
     const data = 'x'.repeat(60_000);
     const more = (name: string) =>

@@ -1,3 +1,4 @@
+export * from './access-records.js';
 export * from './addresses.js';
 export * from './app-error.js';
 export * from './identifiers.js';

@@ -9,7 +9,7 @@ import { LoggedDataKeys } from '../logged-data/logged-data-keys.js';
 import { RecordOperations } from '../record-operations/record-operations.js';
 import { namedActor } from './event-actors.js';
 import { EventsReadModel, retainedFrom } from './events.read-model.js';
-import { loadContents, selectEvents, type EventContents, type EventRow } from './select-events.js';
+import { loadContents, selectListed, type EventContents, type EventRow } from './select-events.js';
 
 export interface EventPageRequest {
   filters: EventFilters;
@@ -74,7 +74,7 @@ export class EventPages {
     if (cursor !== undefined) return cursor.slice(0, cursor.indexOf(END));
     const from = retainedFrom(this.clock.now(), this.config);
     const newest = { tenantId, filters, from, direction: 'desc' as const, limit: 1 };
-    return (await selectEvents(this.readModel.db, newest))[0]?.time;
+    return (await selectListed(this.readModel.db, newest))[0]?.time;
   }
 
   /** `list` is part of the cursor's scope. @throws InvalidCursor */
@@ -88,10 +88,10 @@ export class EventPages {
     const from = retainedFrom(this.clock.now(), this.config);
     const selection = { tenantId, filters, from, direction, limit: limit + 1, ...(after && { after }) };
     const { db } = this.readModel;
-    const rows = await selectEvents(db, selection);
+    const rows = await selectListed(db, selection);
     const shown = rows.slice(0, countFitting(rows.slice(0, limit).map(({ bytes }) => Number(bytes))));
     const last = rows.length > shown.length ? shown.at(-1) : undefined;
-    const contents = await loadContents(db, tenantId, shown);
+    const contents = await loadContents(db, shown);
     const views = shown.flatMap((row) => {
       const own = contents.get(row.id);
       return own ? [this.viewOf({ ...row, ...own })] : [];

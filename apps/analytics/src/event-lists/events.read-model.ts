@@ -95,7 +95,7 @@ const createIndexes = async (db: Kysely<EventTables>): Promise<void> => {
 /** It is not declared: it receives every event as stored, also of unknown types, and merges the two halves of an operation. */
 export const eventsProjection: Projection<EventTables> = {
   name: 'analytics.events',
-  version: 4,
+  version: 5,
   raw: true,
   tables: ['analytics_operations', 'operation_recorders'],
 

@@ -1,4 +1,4 @@
-import { PLATFORM_TENANT, type OperationObject, type OperationRecord } from '@attestry/contracts';
+import { ACCESS_CATEGORY, PLATFORM_TENANT, type OperationObject, type OperationRecord } from '@attestry/contracts';
 import type { EventMetadata, RecordedEvent } from '@attestry/event-store';
 import { idsOfRequest } from '../operation-stream/operation-event-id.js';
 import {
@@ -139,9 +139,20 @@ const closedPart = (event: RecordedEvent, { metadata }: ClosingFact): Partial<Op
   end_metadata: JSON.stringify(metadata),
 });
 
-/** Tenants in whose trail a record is listed. */
-const trailsOf = (tenantId: string, { isManagement }: Pick<RecordFact, 'isManagement'>): string[] =>
-  isManagement && tenantId !== PLATFORM_TENANT ? [tenantId, PLATFORM_TENANT] : [tenantId];
+/**
+ * Trail of a tenant's records of access, in place of the tenant's id, which has no slash: no list of the tenant has them by mistake, and
+ * they make none slower.
+ */
+export const accessTrailOf = (tenantId: string): string => `${tenantId}/access`;
+
+/** Trails in which a record is listed, by the ids of their tenants. */
+const trailsOf = (
+  tenantId: string,
+  { isManagement, category }: Pick<RecordFact, 'isManagement' | 'category'>,
+): string[] => {
+  if (category === ACCESS_CATEGORY) return [accessTrailOf(tenantId)];
+  return isManagement && tenantId !== PLATFORM_TENANT ? [tenantId, PLATFORM_TENANT] : [tenantId];
+};
 
 /** The id of an object that the operation created is in the name of its stream: `<category>-<tenantId>+<id>`. */
 const objectOf = ({ stream }: RecordedEvent, object: OperationRecord['object']): Common['object'] =>

@@ -1,10 +1,10 @@
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely';
-import { eventTypes, type EventFilters, type Outcome } from '@attestry/contracts';
+import { ACCESS_CATEGORY, eventTypes, type EventFilters, type Outcome } from '@attestry/contracts';
 import { storedBytes, type CursorKey } from '@attestry/read-model';
 import { idsOfRequest } from '../operation-stream/operation-event-id.js';
 import { chosenActors, type ActorSet, type Kind } from './event-actors.js';
 import { ONLY_IN, type EventTables } from './events.read-model.js';
-import type { OperationRow } from './operation-rows.js';
+import { accessTrailOf, type OperationRow } from './operation-rows.js';
 
 /** One entry of the list: START or outcome of an operation. */
 export interface EventRow extends Pick<
@@ -250,6 +250,20 @@ export const selectEvents = async (db: Kysely<EventTables>, selection: Selection
   return rows;
 };
 
+/** Entries of the tenant's trail; where the category of access is named, also or only those of its records of access. */
+export const selectListed = async (db: Kysely<EventTables>, selection: Selection): Promise<EventRow[]> => {
+  const { tenantId, filters, limit, direction } = selection;
+  const { categories, types, ...rest } = filters;
+  if (!categories?.includes(ACCESS_CATEGORY)) return selectEvents(db, selection);
+  const others = categories.filter((name) => name !== ACCESS_CATEGORY);
+  const named = { ...(others.length && { categories: others }), ...(types && { types }) };
+  const [own, access] = await Promise.all([
+    Object.keys(named).length ? selectEvents(db, { ...selection, filters: { ...rest, ...named } }) : [],
+    selectEvents(db, { ...selection, tenantId: accessTrailOf(tenantId), filters: rest }),
+  ]);
+  return merged(own, access, direction).slice(0, limit);
+};
+
 const merged = (one: EventRow[], other: EventRow[], direction: 'asc' | 'desc'): EventRow[] => {
   const sign = direction === 'asc' ? 1 : -1;
   const text = ({ time, sort_key }: EventRow) => time + sort_key;
@@ -259,13 +273,15 @@ const merged = (one: EventRow[], other: EventRow[], direction: 'asc' | 'desc'): 
 /** Contents of entries by id; those whose operation was discarded meanwhile are absent. */
 export const loadContents = async (
   db: Kysely<EventTables>,
-  tenantId: string,
   rows: readonly EventRow[],
 ): Promise<ReadonlyMap<string, EventContents>> => {
+  const trails = [...new Set(rows.map(({ tenant_id }) => tenant_id))];
+  const parts = trails.flatMap((tenantId) => BOTH.map((slot) => ({ tenantId, slot })));
   const found = await Promise.all(
-    BOTH.map(async (slot) => {
+    parts.map(async ({ tenantId, slot }) => {
       const { id, metadata, data } = SLOTS[slot];
-      const ids = rows.filter(({ outcome }) => (outcome === 'START') === (slot === 'start')).map((row) => row.id);
+      const own = rows.filter(({ tenant_id }) => tenant_id === tenantId);
+      const ids = own.filter(({ outcome }) => (outcome === 'START') === (slot === 'start')).map((row) => row.id);
       if (ids.length === 0) return [];
       return db
         .selectFrom('analytics_operations')

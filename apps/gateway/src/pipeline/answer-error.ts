@@ -7,6 +7,7 @@ import { appErrorOf } from './errors.js';
 import { logRefusal } from './log-refusal.js';
 import { logUnavailable } from './log-unavailable.js';
 import { isAdmitted, type Exchange } from './exchange.js';
+import { recordRefusedAccess } from './record-access.js';
 import { recordFailure } from './record-outcome.js';
 import { sendAnswer } from './send-answer.js';
 
@@ -21,6 +22,7 @@ export const answerError = async (exchange: Exchange, deps: Used, error: unknown
   logRefusal(exchange, failure, deps.logger);
   logUnavailable(failure, isAdmitted(exchange) ? exchange.context : { requestId }, deps.logger);
   if (isAdmitted(exchange)) await recordFailure(exchange, deps, failure);
+  await recordRefusedAccess(exchange, deps, failure);
   const { status, headers, body } = renderError(failure, shape.errors);
   if (isAdmitted(exchange) && exchange.plan.operation.rate === 'client-token' && isTokenCallFailure(status)) {
     exchange.rate = await deps.rates.countTokenFailure(address);

@@ -161,7 +161,10 @@ export const recordsOf = ({ lost = false, data, tenant }: { lost?: boolean; data
     return tenant;
   };
   const used = {
-    recorder: { start: record('start'), write: record('write'), add: record('add') },
+    recorder: {
+      ...{ start: record('start'), write: record('write'), add: record('add') },
+      addRepeatable: (message: Record<string, unknown>, call: object) => record('addRepeatable')({ ...message, call }),
+    },
     operationData: { ofRequest: seal, ofAnswer: seal },
     services: { call },
     clock: { now: () => new Date(NOW) },

@@ -21,8 +21,8 @@ import type { Call } from './exchange.js';
 
 type Used = Pick<Dependencies, 'recorder' | 'operationData' | 'services' | 'clock' | 'logger'>;
 
-/** Time for the question of {@link hasAccess} after a call that took until its deadline, milliseconds. */
-const ACCESS_MS = 1000;
+/** Time for the question of a caller's access after a call that took until its deadline, milliseconds. */
+export const ACCESS_MS = 1000;
 
 const httpAnswerOf = (result: unknown): HttpAnswer['$http'] | undefined =>
   (result as Partial<HttpAnswer> | null | undefined)?.$http;

@@ -20,6 +20,7 @@ import { limitInFlight } from './limit-in-flight.js';
 import { limitTokenCalls } from './limit-token-calls.js';
 import { limitTokenFailures } from './limit-token-failures.js';
 import { openContext } from './open-context.js';
+import { readsTrail, recordRead } from './record-access.js';
 import { recordSuccess } from './record-outcome.js';
 import { renderDocument } from './render-document.js';
 import { renderResult } from './render-result.js';
@@ -92,6 +93,7 @@ export const STEPS = {
     { step: callList, when: isListCall }, // the same, when it is the turn of the tenant's list
     { step: callDocument, when: isDocument }, // request → public document, whose bytes are kept
     { step: recordSuccess, when: isRecordedCall }, // SUCCESS of a query, and what completes the record of a command
+    { step: recordRead, when: readsTrail }, // the trail has its readers
     { step: countTokenCall, when: isTokenCall }, // only calls with the right secret count for the client id
     { step: renderDocument, when: isDocument }, // document → encoding, ETag, 304
     { step: renderResult, when: isPlainCall }, // result → status, headers, body

@@ -1,24 +1,23 @@
 import { Readable } from 'node:stream';
-import { unavailable, type PageOf } from '@attestry/contracts';
+import { exportEvents, unavailable, type PageOf } from '@attestry/contracts';
 import { checkRequest } from '@attestry/service-kit';
 import { listFormatOf } from '../operation/list-formats.js';
 import { streamPages, type SentList } from '../operation/stream-pages.js';
 import type { Dependencies } from './dependencies.js';
 import type { Admitted } from './exchange.js';
+import { recordExport } from './record-access.js';
 import { readRequest } from './read-request.js';
 import { shareOf } from './reserve-call.js';
 
-type Used = Pick<Dependencies, 'authenticate' | 'services' | 'pageTurns' | 'clock'>;
+type Used = Pick<Dependencies, 'authenticate' | 'services' | 'pageTurns' | 'recorder' | 'clock' | 'logger'>;
 
 /**
  * A list for as long as there are pages and the caller reads them; a caller that lost its rights gets no further page. Trailers have the
  * number of its entries and its digest (RFC 9530 §2): only a complete list has them.
  * @throws AppError as the first page threw it
  */
-export const streamList = async (
-  exchange: Admitted,
-  { authenticate, services, pageTurns, clock }: Used,
-): Promise<void> => {
+export const streamList = async (exchange: Admitted, deps: Used): Promise<void> => {
+  const { authenticate, services, pageTurns, clock } = deps;
   const { plan, host, request, reply, context } = exchange;
   const { operation, timeoutMs } = plan;
   const wanted = readRequest(exchange);
@@ -50,9 +49,11 @@ export const streamList = async (
   const isHead = request.method === 'HEAD';
   // Trailers need the chunked coding, which HTTP/1.0 does not have (RFC 9112 §7.1.2).
   const hasTrailers = !isHead && request.raw.httpVersion === '1.1';
-  const onEnd = ({ count, sha256 }: SentList): void => {
+  const onEnd = (sent: SentList): void => {
+    const { count, sha256 } = sent;
     if (hasTrailers && sha256 !== undefined)
       reply.raw.addTrailers({ 'X-Count': String(count), 'Content-Digest': `sha-256=:${sha256}:` });
+    if (operation.name === exportEvents.name) void recordExport(exchange, deps, sent);
   };
   const pages = await streamPages(inTurn, format, onEnd);
   exchange.answer = {
