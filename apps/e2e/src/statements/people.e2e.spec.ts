@@ -187,6 +187,30 @@ describe('members', () => {
     expect((await owner.call('DELETE', path)).status).toBe(404);
   });
 
+  it('who are refused are in the access events of the tenant, outsiders are not [T877]', async () => {
+    const [owner, guest, outsider] = [await signIn('owner-f'), await signIn('registered-f'), await signIn('outsider-f')];
+    const made = expectStatus(await owner.api.tenants.create({ subdomain: unique('people'), environmentId }), 201);
+    const url = `${new URL(platform.ready.management).protocol}//${made.subdomain}`;
+    const trail = new ApiClient(url, await clientToken(platform, url, made.client));
+    expectStatus(await owner.api.members.invite(made.id, { email: guest.email, roles: ['verifier'] }), 200);
+    const refused = await guest.call('GET', `/v1/tenants/${made.id}/clients`);
+    const hidden = await outsider.call('GET', `/v1/tenants/${made.id}/clients`);
+    expect([refused.status, hidden.status]).toEqual([403, 404]);
+    const accessOf = async ({ headers }: Answer) => {
+      const query = { categories: 'access', requestIds: headers.get('x-request-id')! };
+      return (await trail.request<{ data: Record<string, unknown>[] }>('GET', '/v1/events', { query })).body.data;
+    };
+    await waitUntil(async () => (await accessOf(refused)).length === 2, { what: 'the record' });
+    const [fail, start] = await accessOf(refused);
+    expect([fail!['type'], start!['type']]).toEqual(['ACCESS_REFUSED_FAIL', 'ACCESS_REFUSED_START']);
+    expect(fail).toMatchObject({
+      managementUserId: guest.userId,
+      object: { type: 'operation', id: 'management.list-clients' },
+      metadata: { error: { status: 403 } },
+    });
+    expect(await accessOf(hidden)).toEqual([]);
+  });
+
   it('have START and outcome recorded for each call about them [M48]', async () => {
     const [owner, guest] = [await signIn('owner-d'), await signIn('registered-d')];
     const made = expectStatus(await owner.api.tenants.create({ subdomain: unique('people'), environmentId }), 201);
