@@ -171,6 +171,28 @@ describe('a member of a tenant', () => {
     expect(others.status).toBe(403);
   });
 
+  it('is told in the access records of the tenant when a call is refused, and when it reads the trail [T877] [T878]', async () => {
+    const tenant = await makeTenant();
+    const [ada, auditor] = [await memberOf(tenant, ['issuer']), await memberOf(tenant, ['auditor'])];
+    const refused = await (await asMember(ada, tenant)).analytics.list();
+    expect(refused.status).toBe(403);
+    const trail = await asMember(auditor, tenant);
+    const read = await trail.analytics.list({ limit: 1 });
+    const recordOf = ({ headers }: { headers: Headers }): Promise<object> =>
+      waitUntil(
+        async () => {
+          const requestIds = [headers.get('x-request-id')!];
+          return expectStatus(await trail.analytics.list({ categories: ['access'], requestIds }), 200).data[0];
+        },
+        { what: 'the access record' },
+      );
+    expect(await recordOf(refused)).toMatchObject({ type: 'ACCESS_REFUSED_FAIL', managementUserId: ada.userId });
+    expect(await recordOf(read)).toMatchObject({
+      type: 'EVENT_RETRIEVE_LIST_SUCCESS',
+      managementUserId: auditor.userId,
+    });
+  });
+
   it('loses what a role allowed, and the membership, within a second at every gateway [T846]', async () => {
     const tenant = await makeTenant();
     const ada = await memberOf(tenant, ['issuer', 'auditor']);

@@ -70,7 +70,8 @@ export const recordRefusedAccess = async (exchange: Exchange, deps: Used, failur
 /** The tenant that knows the caller. */
 const tenantOf = async (exchange: Identified, { services }: Pick<Used, 'services'>): Promise<string | undefined> => {
   const { host, caller, params, context, deadline } = exchange;
-  if (caller.kind === 'client') return host.tenant?.id;
+  // A member calls the tenant's API (ADR 0127).
+  if (caller.kind === 'client' || (caller.kind === 'user' && host.tenant)) return host.tenant?.id;
   const { tenantId: named } = params as { tenantId?: string };
   if ((caller.kind !== 'management' && caller.kind !== 'user') || !context || !isUuid(named)) return undefined;
   const tenantId = named.toLowerCase();
