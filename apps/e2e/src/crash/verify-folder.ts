@@ -9,7 +9,7 @@ export interface StoredEvent {
   id: string;
   type: string;
   data: Record<string, unknown>;
-  metadata: { tenantId: string; requestId: string; record?: { isManagement?: true } };
+  metadata: { tenantId: string; requestId: string; record?: { isManagement?: true; category?: string } };
 }
 
 interface Row {
@@ -86,10 +86,11 @@ export const readProjections = (folder: string): Map<string, string[]> =>
     ),
   );
 
-/** Trails of a record: that of its tenant and, of a management call, that of the platform. */
+/** Trails of a record: that of its tenant, or of access to it, and, of a management call, that of the platform. */
 const callsOf = ({ type, data, metadata }: StoredEvent): string[] => {
   const record = /^Operation(Recorded|Begun)$/.test(type) ? data : metadata.record;
   if (!record) return [];
+  if (record['category'] === 'access') return [`${metadata.tenantId}/access ${metadata.requestId}`];
   const trails = new Set([metadata.tenantId, ...(record['isManagement'] ? ['platform'] : [])]);
   return [...trails].map((tenantId) => `${tenantId} ${metadata.requestId}`);
 };
