@@ -920,11 +920,25 @@ else
         const upgraded = notesOf('--is-upgrade');
         expect(upgraded).toMatch(/rollout status[\s\S]*no call is refused[\s\S]*helm .*rollback attestry/);
         expect(upgraded).not.toContain('first token');
-        expect(notesOf('--is-upgrade', '--set', 'upgrade.strategy=recreate')).toContain('calls are refused until');
+        const recreated = notesOf('--is-upgrade', '--set', 'upgrade.strategy=recreate');
+        expect(recreated).toMatch(/calls are refused until[\s\S]*To return through a window/);
+        expect(recreated).not.toContain('continue to serve');
         expect(notesOf()).not.toContain('rollback');
       } finally {
         rmSync(folder, { recursive: true });
       }
+    });
+
+    it('has the labels by which the guide waits for the end of the pods, except the one of the migration', () => {
+      const guide = readFileSync(join(repository, 'docs/guides/deploy.md'), 'utf8');
+      const [, selector] = /wait pod --for=delete[\s\S]*?--selector (\S+)/.exec(guide)!;
+      const isSelected = ({ spec }: Manifest) =>
+        selector!.split(',').every((term) => {
+          const [label, value] = term.split(/!?=/) as [string, string];
+          return (spec.template.metadata.labels[label] === value) !== term.includes('!=');
+        });
+      for (const workload of pods(variant('production')))
+        expect([name(workload), isSelected(workload)]).toEqual([name(workload), workload.kind === 'Deployment']);
     });
 
     it('accepts the values of the guide, and refers to no key that the guide does not create', () => {
