@@ -1,5 +1,6 @@
 import type { Operation } from '@attestry/contracts';
 import { isBrokenConnection, type Answer, type ApiClient, type OperationParts } from '@attestry/testing';
+import type { Holder } from './wallet-proof.js';
 
 /**
  * `open`: the last change was sent, and what answered is not known; it may or may not have happened. Each thing is
@@ -13,14 +14,23 @@ interface Expectation {
   since: number;
 }
 
-export interface ExpectedUser extends Expectation {
-  id: string;
-  /** Absent: created with an offer. */
-  note?: string;
+export interface ExpectedHolder extends Expectation {
   /** Credentials of acknowledged answers. */
   credentials: string[];
   /** Credential requests that were not answered. */
   unanswered: number;
+}
+
+export interface ExpectedUser extends ExpectedHolder {
+  id: string;
+  /** Absent: created with an offer. */
+  note?: string;
+}
+
+/** A person who signs in: a user from the first sign-in on, whose id no wallet learns. */
+export interface ExpectedPerson extends ExpectedHolder {
+  /** `sub` at the authentication provider. */
+  subject: string;
 }
 
 export interface ExpectedCode extends Expectation {
@@ -34,8 +44,10 @@ export interface ExpectedCode extends Expectation {
 export interface ExpectedNonce extends Expectation {
   nonce: string;
   token: string;
+  /** Key that the token is bound to. */
+  dpopKey?: Holder;
   configurationId: string;
-  user: ExpectedUser;
+  user: ExpectedHolder;
 }
 
 /** A record that can be replaced: its value is one of `possible`, exactly one unless an update is open. */
@@ -54,6 +66,9 @@ export interface ExpectedTenant extends Expectation {
   requestId: string;
 }
 
+/** Grants of a wallet whose person signs in, or did. */
+export type PersonGrant = 'authorization_code' | 'refresh_token';
+
 /** A call that was answered. */
 export interface Answered {
   operation: Operation;
@@ -70,6 +85,11 @@ export class Ledger {
   /** When processes were killed, and when the last answer of each had arrived, milliseconds. */
   readonly kills: { at: number; until: number }[] = [];
   readonly users: ExpectedUser[] = [];
+  readonly people: ExpectedPerson[] = [];
+  /** Flows of people's wallets up to a credential; when each began, milliseconds. */
+  readonly flows: { grant: PersonGrant; began: number }[] = [];
+  /** Flows that the clients begin before anything else. */
+  readonly due: PersonGrant[] = [];
   readonly codes: ExpectedCode[] = [];
   readonly nonces: ExpectedNonce[] = [];
   readonly configurations: ExpectedRecord[] = [];
@@ -83,7 +103,7 @@ export class Ledger {
   unavailable = 0;
   /** Calls without an answer or with 503, in words. */
   readonly troubles: string[] = [];
-  /** Milliseconds within which every call must be answered, whatever is broken. */
+  /** Milliseconds within which a call must be answered, whatever is broken; half as much again as its deadline, where that is a longer one. */
   patienceMs = Infinity;
   /** Number of the process that currently receives calls. */
   process = 0;
@@ -115,7 +135,8 @@ export class Ledger {
       this.troubles.push(`${operation.name} was not answered, after ${took()} ms`);
       return undefined;
     }
-    if (took() > this.patienceMs) this.fault(`${operation.name} was answered after ${took()} ms`);
+    if (took() > Math.max(this.patienceMs, 1.5 * (operation.timeoutMs ?? 0)))
+      this.fault(`${operation.name} was answered after ${took()} ms`);
     const { status, headers, text } = answer;
     this.answered.push({
       operation,

@@ -30,8 +30,17 @@ import {
   type OperationParts,
   type TenantUnderTest,
 } from '@attestry/testing';
-import type { ExpectedCode, ExpectedNonce, ExpectedRecord, ExpectedUser, Ledger } from './ledger.js';
-import { makeHolder, makeProof } from './wallet-proof.js';
+import type {
+  ExpectedCode,
+  ExpectedNonce,
+  ExpectedPerson,
+  ExpectedRecord,
+  ExpectedUser,
+  Ledger,
+  PersonGrant,
+} from './ledger.js';
+import type { SignIn } from './sign-in.js';
+import { makeDpopProof, makeHolder, makeProof, type Holder } from './wallet-proof.js';
 
 export interface Scene {
   management: ManagementApi;
@@ -42,6 +51,8 @@ export interface Scene {
   webhookId: string;
   /** Target of the clients' webhooks. */
   hookUrl: (path: string) => string;
+  /** Present: people sign in, too. */
+  signIn?: SignIn;
 }
 
 /** How a client bears what goes wrong. */
@@ -66,13 +77,29 @@ export const exchangeParts = (code: string): OperationParts => ({
   body: new URLSearchParams({ grant_type: GRANT, 'pre-authorized_code': code }),
 });
 
-export const issueParts = (entry: ExpectedNonce, issuer: string): OperationParts => ({
-  token: entry.token,
+export const issueParts = ({ token, dpopKey, ...entry }: ExpectedNonce, issuer: string): OperationParts => ({
+  token,
+  ...(dpopKey && {
+    headers: {
+      authorization: `DPoP ${token}`,
+      DPoP: makeDpopProof(dpopKey, issuer + issueCredential.http!.path, token),
+    },
+  }),
   body: {
     credential_configuration_id: entry.configurationId,
     proofs: { jwt: [makeProof(makeHolder(), issuer, entry.nonce)] },
   },
 });
+
+/** Refresh token of a wallet, with the key that it is bound to. */
+interface Family {
+  person: ExpectedPerson;
+  refreshToken: string;
+  dpopKey: Holder;
+}
+
+/** Sign-ins of one person; a tenant limits those of an hour. */
+const SIGN_INS_EACH = 10;
 
 /** `error` of an OAuth answer. */
 export const oauthCode = ({ body }: Answer): unknown => (body as { error?: unknown } | undefined)?.error;
@@ -88,6 +115,8 @@ export class LoadClient {
   private codes: ExpectedCode[] = [];
   private nonces: ExpectedNonce[] = [];
   private readonly configurations: (ExpectedRecord & { type: string })[] = [];
+  private readonly people: { person: ExpectedPerson; signIns: number }[] = [];
+  private readonly families: Family[] = [];
   private webhook: ExpectedRecord | undefined;
   private names = 0;
   private stopped = false;
@@ -116,6 +145,13 @@ export class LoadClient {
   }
 
   private step(): Promise<void> {
+    const { signIn } = this.scene;
+    if (signIn) {
+      const due = this.ledger.due.shift();
+      const at = this.random.next();
+      if (due === 'authorization_code' || (!due && at < 0.1)) return this.signIn(signIn);
+      if (due === 'refresh_token' || at < 0.2) return this.refresh(signIn);
+    }
     const at = this.random.next();
     if (at < 0.4) return this.collect();
     if (at < 0.52) return this.offerOnly();
@@ -244,21 +280,87 @@ export class LoadClient {
     const token = code.tokens[0];
     if (token === undefined) return;
     const rounds = this.random.next() < 0.2 ? 2 : 1;
-    for (let round = 0; round < rounds; round++) {
-      const answer = await this.call<NonceResponse>(issueNonce, this.wire, {}, [200]);
-      if (answer?.status !== 200) return;
-      const { configurationId, user } = code;
-      const nonce: ExpectedNonce = {
-        nonce: answer.body.c_nonce,
-        token,
-        configurationId,
-        user,
-        life: 'active',
-        since: this.ledger.process,
-      };
-      this.ledger.nonces.push(nonce);
-      await this.issue(nonce);
-    }
+    const { configurationId, user } = code;
+    for (let round = 0; round < rounds; round++)
+      if (!(await this.issueWithNonce({ token, configurationId, user }))) return;
+  }
+
+  /** @returns false when there was no nonce */
+  private async issueWithNonce(
+    entry: Pick<ExpectedNonce, 'token' | 'dpopKey' | 'configurationId' | 'user'>,
+  ): Promise<boolean> {
+    const answer = await this.call<NonceResponse>(issueNonce, this.wire, {}, [200]);
+    if (answer?.status !== 200) return false;
+    const nonce: ExpectedNonce = {
+      ...entry,
+      nonce: answer.body.c_nonce,
+      life: 'active',
+      since: this.ledger.process,
+    };
+    this.ledger.nonces.push(nonce);
+    await this.issue(nonce);
+    return true;
+  }
+
+  /** Authorization code flow. A wallet that proves a key gets a refresh token (ADR 0090). */
+  private async signIn(signIn: SignIn, dpopKey = this.random.next() < 0.5 ? makeHolder() : undefined): Promise<void> {
+    const began = performance.now();
+    const known = this.people.filter(({ signIns }) => signIns < SIGN_INS_EACH);
+    const entry = this.random.pick([...known, undefined]) ?? this.addPerson();
+    entry.signIns += 1;
+    const { person } = entry;
+    const request = await signIn.authorize(person.subject, (...call) =>
+      this.call(call[0], this.wire, call[1], call[2]),
+    );
+    if (!request) return;
+    const token = await this.token(request, dpopKey);
+    if (!token) return;
+    const refreshToken = token.refresh_token;
+    if ((refreshToken !== undefined) !== (dpopKey !== undefined))
+      this.ledger.fault(`the token response of a sign-in ${refreshToken ? 'has a' : 'lacks its'} refresh token`);
+    if (refreshToken !== undefined && dpopKey) this.families.push({ person, refreshToken, dpopKey });
+    await this.collectAsPerson('authorization_code', began, person, token, dpopKey);
+  }
+
+  private async refresh(signIn: SignIn): Promise<void> {
+    if (!this.families.length) await this.signIn(signIn, makeHolder());
+    if (!this.families.length) return;
+    const began = performance.now();
+    const { person, refreshToken, dpopKey } = this.random.pick(this.families);
+    const token = await this.token(signIn.refresh(refreshToken), dpopKey);
+    if (token) await this.collectAsPerson('refresh_token', began, person, token, dpopKey);
+  }
+
+  private addPerson(): { person: ExpectedPerson; signIns: number } {
+    const subject = this.name('person');
+    const person: ExpectedPerson = { subject, credentials: [], unanswered: 0, life: 'open', since: 0 };
+    const entry = { person, signIns: 0 };
+    this.people.push(entry);
+    this.ledger.people.push(person);
+    return entry;
+  }
+
+  private async token(form: Record<string, string>, dpopKey?: Holder): Promise<AccessTokenResponse | undefined> {
+    const htu = this.scene.tenant.url + exchangeToken.http!.path;
+    const parts = {
+      body: new URLSearchParams(form),
+      ...(dpopKey && { headers: { DPoP: makeDpopProof(dpopKey, htu) } }),
+    };
+    const answer = await this.call<AccessTokenResponse>(exchangeToken, this.wire, parts, [200]);
+    return answer?.status === 200 ? answer.body : undefined;
+  }
+
+  private async collectAsPerson(
+    grant: PersonGrant,
+    began: number,
+    user: ExpectedPerson,
+    { access_token: token }: AccessTokenResponse,
+    dpopKey?: Holder,
+  ): Promise<void> {
+    const { configurationId } = this.scene;
+    const { length } = user.credentials;
+    await this.issueWithNonce({ token, ...(dpopKey && { dpopKey }), configurationId, user });
+    if (user.credentials.length > length) this.ledger.flows.push({ grant, began });
   }
 
   private async exchange(code: ExpectedCode): Promise<'granted' | 'refused' | 'broken'> {

@@ -31,7 +31,9 @@ import {
 import type {
   Answered,
   ExpectedCode,
+  ExpectedHolder,
   ExpectedNonce,
+  ExpectedPerson,
   ExpectedRecord,
   ExpectedTenant,
   ExpectedUser,
@@ -93,6 +95,7 @@ export class Verification {
       ...(all.length ? [random.pick(all), random.pick(all)] : []),
     ];
     await each(some(this.ledger.users), (user) => this.user(user));
+    await this.people(some(this.ledger.people));
     await each(some(this.ledger.codes), (code) => this.code(code));
     await each(some(this.ledger.nonces), (nonce) => this.nonce(nonce));
     await each(some(this.ledger.configurations), (record) => this.configuration(record));
@@ -105,6 +108,7 @@ export class Verification {
   async ofEverything(): Promise<void> {
     await each(this.ledger.users, (user) => this.user(user));
     await this.listOfUsers();
+    await this.people(this.ledger.people);
     await each(this.ledger.codes, async (code) => {
       await this.redeemLeft(code);
       await this.code(code);
@@ -121,12 +125,35 @@ export class Verification {
     if (life !== 'active') return;
     if (answer?.status === 200 && note !== undefined && answer.body.claims['note'] !== note)
       this.ledger.fault(`user ${id} has the claims ${answer.text}`);
+    await this.credentialsOf(id, { credentials, unanswered });
+  }
+
+  private async credentialsOf(id: string, holder: Pick<ExpectedHolder, 'credentials' | 'unanswered'>): Promise<void> {
+    const { credentials, unanswered } = holder;
     if (!credentials.length && !unanswered) return;
     const listed = await this.credentials(id, credentials.length);
     if (listed < credentials.length || listed > credentials.length + unanswered)
       this.ledger.fault(
         `user ${id}: ${listed} credentials are listed, ${credentials.length} were acknowledged, ${unanswered} not answered`,
       );
+  }
+
+  /** Each person with a credential is one user, however often the person signed in. */
+  private async people(people: readonly ExpectedPerson[]): Promise<void> {
+    const active = people.filter(({ life }) => life === 'active');
+    if (!active.length) return;
+    const listed = async () => {
+      const users = (await this.users()) ?? [];
+      return Map.groupBy(users, ({ authenticationProvider }) => authenticationProvider?.subjectId);
+    };
+    let users = await listed();
+    const end = performance.now() + PATIENCE_MS;
+    while (active.some(({ subject }) => !users.has(subject)) && performance.now() < end) users = await listed();
+    await each(active, async (person) => {
+      const [user, ...more] = users.get(person.subject) ?? [];
+      if (user && !more.length) await this.credentialsOf(user.id, person);
+      else this.ledger.fault(`person ${person.subject} is ${user ? more.length + 1 : 0} users`);
+    });
   }
 
   /** Number of listed credentials once at least `wanted` are listed, or a while has passed: the list follows the stream. */
@@ -144,17 +171,25 @@ export class Verification {
   }
 
   private async listOfUsers(): Promise<void> {
-    const listed = new Set<string>();
-    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const query = { limit: 1000, ...(cursor !== undefined && { cursor }) };
-      const answer = await this.request<PageOf<User>>(listUsers, this.api, { query }, [200]);
-      if (answer?.status !== 200) return;
-      for (const { id } of answer.body.data) listed.add(id);
-      cursor = answer.body.nextCursor;
-    }
+    const users = await this.users();
+    if (!users) return;
+    const listed = new Set(users.map(({ id }) => id));
     for (const { id, life } of this.ledger.users)
       if (life !== 'open' && listed.has(id) !== (life === 'active'))
         this.ledger.fault(`user ${id} is ${life}, and the list ${listed.has(id) ? 'has' : 'lacks'} it`);
+  }
+
+  /** The whole list; undefined when a page was not answered. */
+  private async users(): Promise<User[] | undefined> {
+    const all: User[] = [];
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const query = { limit: 1000, ...(cursor !== undefined && { cursor }) };
+      const answer = await this.request<PageOf<User>>(listUsers, this.api, { query }, [200]);
+      if (answer?.status !== 200) return undefined;
+      all.push(...answer.body.data);
+      cursor = answer.body.nextCursor;
+    }
+    return all;
   }
 
   private async code(entry: ExpectedCode): Promise<void> {

@@ -40,7 +40,7 @@ export const checkEverything = async (stage: Stage): Promise<string[]> => {
 
   // Every credential that a wallet received is an event and was delivered to the receiver.
   const bodies = new Set(taken.map(({ body }) => body.event.payload['credential']));
-  const living = ledger.users.filter(({ life }) => life === 'active');
+  const living = [...ledger.users, ...ledger.people].filter(({ life }) => life === 'active');
   for (const credential of living.flatMap(({ credentials }) => credentials))
     if (!bodies.has(credential)) faults.push(`an acknowledged credential did not come to the receiver`);
   return faults;

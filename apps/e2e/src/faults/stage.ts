@@ -17,6 +17,7 @@ import {
 import { ClusterTables, openClusterStores, type ClusterStores } from '@attestry/testing/services';
 import { Ledger } from '../crash/ledger.js';
 import { LoadClient, type Scene } from '../crash/load.js';
+import { SignIn } from '../crash/sign-in.js';
 import { Verification } from '../crash/verify-running.js';
 import { WebhookSink } from '../crash/webhook-sink.js';
 import { issue, makeIssuer } from '../journey.js';
@@ -51,6 +52,8 @@ export interface StageOptions extends Pick<ClusterOptions, 'build' | 'envOf' | '
   replicas?: Record<string, number>;
   /** Addresses of engines that the stage does not start. */
   engines?: Record<string, string>;
+  /** People sign in, too. */
+  signsIn?: boolean;
 }
 
 /** A cluster on its own engines, a tenant that issues, clients that load it, and the ledger of both. */
@@ -85,7 +88,7 @@ export class Stage {
   static async open(
     seed: number,
     clients: number,
-    { replicas = REPLICAS, engines: given = {}, env, ...options }: StageOptions = {},
+    { replicas = REPLICAS, engines: given = {}, env, signsIn = false, ...options }: StageOptions = {},
   ): Promise<Stage> {
     const folder = await TemporaryFolder.make('attestry-faults-');
     const { EVENTSTORE_URL, EVENTSTORE_START } = process.env;
@@ -114,6 +117,7 @@ export class Stage {
       configurationId: jwtVc,
       webhookId: hook.id,
       hookUrl: (path) => sink.url(path),
+      ...(signsIn && { signIn: await SignIn.start(tenant, 'jwt_vc_json:Course') }),
     };
     return new Stage(
       seed,
@@ -142,6 +146,7 @@ export class Stage {
     await this.cluster.engines.stop();
     await this.eventStore?.stop();
     await this.sink.close();
+    await this.scene.signIn?.stop();
     await this.folder.remove();
   }
 

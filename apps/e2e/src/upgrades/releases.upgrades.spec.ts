@@ -55,6 +55,7 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
       // The namespace of the users.
       env: { NATS_NAMESPACE: 'attestry' },
       replicas: REPLICAS,
+      signsIn: true,
     });
     roll = new Roll(stage);
   }, LIMIT_MS);
@@ -119,12 +120,13 @@ const said = (text: string) => process.stderr.write(`    ${text}\n`);
       expect(stage.ledger.faults).toEqual([]);
       expect(await checkEverything(stage)).toEqual([]);
       expect(roll.unread()).toEqual([]);
-      const { users, codes, answered, tenants, troubles } = stage.ledger;
-      const credentials = users.flatMap((user) => user.credentials).length;
+      const { users, people, flows, codes, answered, tenants, troubles } = stage.ledger;
+      const credentials = [...users, ...people].flatMap((holder) => holder.credentials).length;
+      const { length: refreshed } = flows.filter(({ grant }) => grant === 'refresh_token');
       said(
         `${release.version} and this release: ${roll.replaced.length} replacements, ${answered.length} calls, ` +
           `${troubles.length} refused or not answered; ${credentials} credentials, ${codes.length} offers, ` +
-          `${users.length} users, ${tenants.length} tenants, ${stage.sink.received.length} webhook requests`,
+          `${flows.length - refreshed} sign-ins, ${refreshed} refreshes, ${users.length + people.length} users, ${tenants.length} tenants, ${stage.sink.received.length} webhook requests`,
       );
       expect(credentials).toBeGreaterThan(100);
     },

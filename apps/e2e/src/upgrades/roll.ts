@@ -4,6 +4,8 @@ import type { Stage } from '../faults/stage.js';
 
 /** Calls that are answered while both releases serve. */
 const ANSWERS_BESIDE = 25;
+/** Flows that begin and end while both releases serve, beside those of pre-authorized codes. */
+const GRANTS_BESIDE = ['authorization_code', 'refresh_token'] as const;
 
 /** A consumer or a decision that met an event of the other release (ADR 0057). */
 const WAITING = /^.*which this release does not know.*$/gm;
@@ -30,8 +32,12 @@ export class Roll {
   private async process(old: ServiceProcess, build: string): Promise<void> {
     const { ledger } = this.stage;
     const beside = async () => {
-      const before = ledger.answered.length;
-      await waitUntil(() => ledger.answered.length >= before + ANSWERS_BESIDE, { what: 'calls beside both releases' });
+      const [before, began] = [ledger.answered.length, performance.now()];
+      const isDone = () =>
+        ledger.answered.length >= before + ANSWERS_BESIDE &&
+        GRANTS_BESIDE.every((wanted) => ledger.flows.some((it) => it.grant === wanted && it.began >= began));
+      ledger.due.push(...GRANTS_BESIDE);
+      await waitUntil(isDone, { what: 'calls and flows beside both releases' });
     };
     this.serial += 1;
     this.replaced.push(await replace(this.stage, old, build, { name: `${old.service}-${this.serial}`, beside }));
