@@ -188,7 +188,11 @@ describe('members', () => {
   });
 
   it('who are refused are in the access events of the tenant, outsiders are not [T877]', async () => {
-    const [owner, guest, outsider] = [await signIn('owner-f'), await signIn('registered-f'), await signIn('outsider-f')];
+    const [owner, guest, outsider] = [
+      await signIn('owner-f'),
+      await signIn('registered-f'),
+      await signIn('outsider-f'),
+    ];
     const made = expectStatus(await owner.api.tenants.create({ subdomain: unique('people'), environmentId }), 201);
     const url = `${new URL(platform.ready.management).protocol}//${made.subdomain}`;
     const trail = new ApiClient(url, await clientToken(platform, url, made.client));
