@@ -531,12 +531,12 @@ describe('errors of callers', () => {
     const before = lookUps;
     let checks = 0;
     const verifier = app.get(TokenVerifier) as unknown as {
-      checkClientToken?: (...all: unknown[]) => Promise<unknown>;
+      checkToken?: (...all: unknown[]) => Promise<unknown>;
     };
-    const { checkClientToken } = verifier;
-    verifier.checkClientToken = (...all) => {
+    const { checkToken } = verifier;
+    verifier.checkToken = (...all) => {
       checks++;
-      return checkClientToken!.apply(verifier, all);
+      return checkToken!.apply(verifier, all);
     };
     for (let n = 0; n < 5; n++) {
       const url = tenant.right.url!;
@@ -554,7 +554,7 @@ describe('errors of callers', () => {
     expect((await server.inject({ url: '/none', headers: { host: 'cold-9.example.test' } })).statusCode).toBe(404);
     expect(lookUps).toBe(before + 1);
     expect(checks).toBe(1);
-    delete verifier.checkClientToken;
+    delete verifier.checkToken;
   });
 
   it('counts failed token calls by status in the metrics', async () => {
