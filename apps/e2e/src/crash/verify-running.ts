@@ -50,7 +50,7 @@ const LOST_MS = 1000;
 /** A change to what is stored already appends no event: it is recorded as a query is. */
 const MAY_CHANGE_NOTHING: ReadonlySet<string> = new Set([updateWebhook.name, jwtVcConfigurations.update.name]);
 
-/** Of many in a minute by callers who proved nothing, some have no record (ADR 0098). */
+/** Calls by callers who proved nothing: of many in a minute some share a record (ADR 0098). */
 const MAY_HAVE_NO_RECORD: ReadonlySet<string> = new Set([authorize.name]);
 
 const each = async <T>(items: readonly T[], check: (item: T) => Promise<void>): Promise<void> => {
