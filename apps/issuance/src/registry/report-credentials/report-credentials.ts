@@ -10,7 +10,7 @@ import {
   type PageOf,
 } from '@attestry/contracts';
 import { Macs } from '@attestry/keys';
-import { InvalidCursor, type CursorKey } from '@attestry/read-model';
+import { countFittingEntries, InvalidCursor, type CursorKey } from '@attestry/read-model';
 import { DEFAULT_LIMIT, listCursors, Operation, type RequestOf } from '@attestry/service-kit';
 import {
   CredentialReportsReadModel,
@@ -60,14 +60,15 @@ export class ReportCredentials {
       ...(credentialConfigurationId !== undefined && { configurationId: credentialConfigurationId }),
     };
     const days = { tenantId: tenant.id, offset: timezoneOffset, endDate, filters };
-    const data: CredentialReportRow[] = [];
-    let last: CursorKey | undefined;
+    const found: { row: CredentialReportRow; key: CursorKey }[] = [];
     for await (const [date, group] of this.groups(days, after?.time.slice(0, 10) ?? startDate, after?.id)) {
-      if (data.length === limit) return { data, nextCursor: codec.encode(last!) };
-      data.push(rowOf(date, group));
-      last = { time: timeOf(date), id: idOf(group) };
+      found.push({ row: rowOf(date, group), key: { time: timeOf(date), id: idOf(group) } });
+      if (found.length > limit) break;
     }
-    return { data };
+    const rows = found.slice(0, limit).map(({ row }) => row);
+    const data = rows.slice(0, countFittingEntries(rows));
+    const last = found[data.length - 1];
+    return { data, ...(last && data.length < found.length && { nextCursor: codec.encode(last.key) }) };
   }
 
   /** @param after the group of the first day that the last page ended with */
