@@ -53,6 +53,8 @@ export class ReportCredentials {
     const scope = [timezoneOffset, startDate, endDate, formats?.join() ?? '', credentialConfigurationId ?? ''];
     const codec = listCursors(this.macs, [tenant.id, 'credential-reports', ...scope]);
     const after = decoded(() => (body.cursor === undefined ? undefined : codec.decode(body.cursor)));
+    // A format that is in none of the profiles.
+    if (formats?.length === 0) return { data: [] };
     if (!this.reports.running.readsOwnVersion) throw unavailable('The credential reports are being built');
     await this.reports.running.ownWrites();
     const filters: ReportFilters = {
