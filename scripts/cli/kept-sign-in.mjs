@@ -56,7 +56,7 @@ export async function keepSignIn(path, signIn) {
 export async function readSignIn(path) {
   const again = 'run: npx attestry sign-in --tenant <tenant>';
   const { mode } = await stat(path).catch((cause) => {
-    throw new Error(cause.code === 'ENOENT' ? `nobody is signed in: ${again}` : cause.message, { cause });
+    throw new Error(cause.code === 'ENOENT' ? `no person is signed in: ${again}` : cause.message, { cause });
   });
   if (process.platform !== 'win32' && mode & 0o077)
     throw new Error(`other users may read or write ${path}: it is not used; ${again}`);

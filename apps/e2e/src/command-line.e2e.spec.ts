@@ -379,7 +379,7 @@ describe('npx attestry call [T854]', () => {
     [
       'without a sign-in',
       async () => rmSync(file, { force: true }),
-      /^nobody is signed in: run: npx attestry sign-in /,
+      /^no person is signed in: run: npx attestry sign-in /,
     ],
     [
       'after its end',
