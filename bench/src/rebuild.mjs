@@ -140,6 +140,12 @@ const declarations = async (folder) => {
   return found;
 };
 
+/** Versions in which releases store these events; others: 1. */
+const VERSIONS = {
+  ...{ PreAuthorizedOfferCreated: 3, PreAuthorizedCodeRedeemed: 2, CredentialIssued: 2 },
+  ...{ UserCreated: 2, DeliveryScheduled: 3 },
+};
+
 /** Appends to several streams concurrently, as their order does not matter here. */
 const fill = async (store, { streams, also }, count) => {
   let serial = 0;
@@ -156,7 +162,7 @@ const fill = async (store, { streams, also }, count) => {
         chainEvent(CHAIN_START, {
           id: uuid('9', serial++),
           type,
-          schemaVersion: 1,
+          schemaVersion: VERSIONS[type] ?? 1,
           data,
           metadata: {
             ...{ tenantId: TENANT, requestId: uuid('8', serial), actor: 'client:c', operation: 'bench' },

@@ -5,6 +5,8 @@ import { chainEvent, EmbeddedEventStore, type NewEvent, type RecordedEvent } fro
 /** An event for a stream: its type and data as `evolve` of its aggregate expects them. */
 interface FurtherEvent {
   type: string;
+  /** Default 1. */
+  schemaVersion?: number;
   data: object;
 }
 
@@ -27,8 +29,7 @@ const lengthen = async (
   while (revision + 1 < length) {
     const events: NewEvent[] = [];
     for (let index = revision + 1; index < length && events.length < BATCH; index++) {
-      const { type, data } = next(index);
-      const event = chainEvent(chain, { id: randomUUID(), type, schemaVersion: 1, data, metadata });
+      const event = chainEvent(chain, { id: randomUUID(), schemaVersion: 1, ...next(index), metadata });
       chain = event.chain;
       events.push(event);
     }
@@ -63,6 +64,7 @@ export const lengthenStreams = async (dataDir: string, short: ShortStreams, leng
       lengthen(store, `tenant-${tenantId}`, length, (index) => tenantEvent(tenantId, clientId, index)),
       lengthen(store, session, length, () => ({
         type: issued.type,
+        schemaVersion: issued.schemaVersion,
         data: { ...(issued.data as object), credentialId: randomUUID(), answerId: randomUUID() },
       })),
       // The last of three ends the delivery.
