@@ -171,7 +171,7 @@ describe('a member of a tenant', () => {
     expect(others.status).toBe(403);
   });
 
-  it('is told in the access records of the tenant when a call is refused, and when it reads the trail [T877] [T878]', async () => {
+  it('has records of access in the tenant for refused calls and reads of the trail [T877] [T878]', async () => {
     const tenant = await makeTenant();
     const [ada, auditor] = [await memberOf(tenant, ['issuer']), await memberOf(tenant, ['auditor'])];
     const refused = await (await asMember(ada, tenant)).analytics.list();

@@ -83,7 +83,7 @@ describe('the verifier of tokens', () => {
     };
     expect(await verify(await sign(one, 60, member))).toEqual(expected);
     expect(await verify(await sign(one, 60, { ...member, grant_id: 'g' }))).toEqual({ ...expected, grantId: 'g' });
-    // With a client it is the client's, whatever its subject; without a subject of a person it is nobody's.
+    // With a client it is the client's, whatever its subject; without a subject of a person it belongs to none.
     expect(await verify(await sign(one, 60, { sub: member.sub }))).toMatchObject({ clientId: 'client' });
     for (const over of [{ client_id: undefined }, { ...member, sub: 'client' }, { ...member, client_id: 7 }])
       expect(await verify(await sign(one, 60, over))).toBeUndefined();
